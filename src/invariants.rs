@@ -1,0 +1,197 @@
+//! What must hold.
+//!
+//! An invariant is a sentence that someone could disagree with, and a question about a world. Some must hold always,
+//! some at each step, some within a time, some only at rest, when nobody owes anything any more.
+//!
+//! Both directions of the slot question matter: a fix that frees a slot earlier may free it while the process still
+//! moves data.
+
+use crate::model::api_server::Phase;
+use crate::model::data_mover::{End, Process};
+use crate::model::node_agent::watcher::Stage;
+use crate::model::place::TaskId;
+use crate::model::rules::{Action, Rule, Setup};
+use crate::model::world::World;
+
+/// When an invariant must hold.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Over every step: what was, what was done, what is.
+    Step(fn(&World, Action, &World, TaskId) -> bool),
+    /// It may fail to hold for so many seconds at a stretch; time in which a passing fault is in force does not count.
+    Within(u16, fn(&World, &Setup, TaskId) -> bool),
+    /// Where nobody owes a step and no passing fault is in force.
+    AtRest(fn(&World, &Setup, TaskId) -> bool),
+}
+
+/// Something that must hold, for each task.
+#[derive(Clone, Copy, Debug)]
+pub struct Invariant {
+    /// Its name in tables and files.
+    pub id: &'static str,
+    /// What it says.
+    pub sentence: &'static str,
+    /// Who says so.
+    pub source: &'static str,
+    /// When, and what makes it fail: each question answers whether it is broken.
+    pub broken: Kind,
+}
+
+/// A final phase or gone.
+fn over(w: &World, t: TaskId) -> bool {
+    !w.tasks[t].cr.is_live()
+}
+
+/// Cancelled, and neither final nor gone.
+fn cancel_pending(w: &World, t: TaskId) -> bool {
+    w.tasks[t].cr.is_live() && w.tasks[t].cr.cancel
+}
+
+/// A slot is held for an upload that is over and whose process has ended.
+fn leaks_slot(w: &World, t: TaskId) -> bool {
+    over(w, t) && !w.tasks[t].mover.is_running() && w.tasks[t].watcher.holds_slot()
+}
+
+/// It moves data, and no slot is held for it.
+fn transfers_without_slot(w: &World, t: TaskId) -> bool {
+    w.tasks[t].mover.is_transferring() && !w.tasks[t].watcher.holds_slot()
+}
+
+/// A goroutine of the mover or a handler of the watcher is blocked on a send.
+fn is_blocked(w: &World, t: TaskId) -> bool {
+    let task = &w.tasks[t];
+    let handler = task.pod.host.node().and_then(|n| w.next_for_watcher(n, t));
+    task.mover.is_sending() || (handler.is_some() && !task.watcher.has_room_for_pod())
+}
+
+/// The invariants, in the order of tables.
+pub const INVARIANTS: &[Invariant] = &[
+    Invariant {
+        id: "slot-leak",
+        sentence: "no slot is held for ever for an upload that is over and whose process has ended",
+        source: "velero#10207: slots outlive their uploads by days",
+        broken: Kind::AtRest(|w, _, t| leaks_slot(w, t)),
+    },
+    Invariant {
+        id: "slot-late",
+        sentence: "a slot is freed within two minutes after the upload is over and its process has ended",
+        source: "the watcher's wait for events takes one minute",
+        broken: Kind::Within(120, |w, _, t| leaks_slot(w, t)),
+    },
+    Invariant {
+        id: "slot-early",
+        sentence: "a process that moves data has a slot, but for ten seconds",
+        source: "the review's objection: closing the data path abandons a running pod",
+        broken: Kind::Within(10, |w, _, t| transfers_without_slot(w, t)),
+    },
+    Invariant {
+        id: "over-limit",
+        sentence: "no more processes of a node move data than it has slots, but for ten seconds",
+        source: "loadConcurrency",
+        broken: Kind::Within(10, |w, setup, t| {
+            let Some(n) = w.tasks[t].pod.host.node() else { return false };
+            let here = |it: &TaskId| w.tasks[*it].pod.host.is(n) && w.tasks[*it].mover.is_transferring();
+            w.task_ids().filter(here).count() > setup.limit(n) as usize
+        }),
+    },
+    Invariant {
+        id: "cancel-late",
+        sentence: "a cancelled upload is final within ten minutes",
+        source: "beyond that only the forced cancel, 5 min, has saved it",
+        broken: Kind::Within(600, |w, _, t| cancel_pending(w, t)),
+    },
+    Invariant {
+        id: "cancel-unheard",
+        sentence: "a mover that runs when its upload is canceled by force has heard of the cancel",
+        source: "the maintainer: the mover detects the cancel and closes itself",
+        broken: Kind::Step(|was, action, is, t| {
+            action.rule() == Rule::WorkerForcesCancel
+                && was.tasks[t].cr.is_live()
+                && matches!(was.tasks[t].cr.phase, Phase::InProgress | Phase::Canceling)
+                && over(is, t)
+                && was.tasks[t].mover.is_running()
+                && !was.tasks[t].mover.heard_cancel
+        }),
+    },
+    Invariant {
+        id: "stuck",
+        sentence: "every upload becomes final",
+        source: "velero#9453: uploads wait for days",
+        broken: Kind::AtRest(|w, _, t| {
+            w.tasks[t].cr.is_live() && !w.tasks[t].mover.hung && !w.tasks[t].kubelet.never_starts
+        }),
+    },
+    Invariant {
+        id: "starved",
+        sentence: "a prepared upload gets a slot once the others are over",
+        source: "velero#9334: the limit is reached while the node is idle",
+        broken: Kind::AtRest(|w, _, t| {
+            w.tasks[t].cr.phase == Phase::Prepared
+                && w.tasks[t].cr.exists
+                && w.task_ids().all(|it| !w.tasks[it].mover.is_transferring())
+        }),
+    },
+    Invariant {
+        id: "final-changes",
+        sentence: "a final phase never changes",
+        source: "the guards of every status update",
+        broken: Kind::Step(|was, _, is, t| {
+            let (was, is) = (was.tasks[t].cr, is.tasks[t].cr);
+            was.exists && is.exists && was.phase.is_final() && was.phase != is.phase
+        }),
+    },
+    Invariant {
+        id: "phase-regresses",
+        sentence: "a phase never goes back",
+        source: "the phases of the data mover design",
+        broken: Kind::Step(|was, _, is, t| {
+            let (was, is) = (was.tasks[t].cr, is.tasks[t].cr);
+            was.exists && is.exists && !is.phase.is_final() && is.phase < was.phase
+        }),
+    },
+    Invariant {
+        id: "crash",
+        sentence: "a mover never crashes",
+        source: "velero#9659: a cancel before the data path exists",
+        broken: Kind::Step(|was, _, is, t| {
+            was.tasks[t].mover.end != End::Crashed && is.tasks[t].mover.end == End::Crashed
+        }),
+    },
+    Invariant {
+        id: "send-blocked",
+        sentence: "no goroutine is blocked on a send for more than two seconds",
+        source: "the discussion: a sub-second leak, considered acceptable",
+        broken: Kind::Within(2, |w, _, t| is_blocked(w, t)),
+    },
+    Invariant {
+        id: "send-blocked-for-ever",
+        sentence: "no goroutine is blocked on a send for ever",
+        source: "velero#10207: a goroutine dump",
+        broken: Kind::AtRest(|w, _, t| is_blocked(w, t)),
+    },
+    Invariant {
+        id: "orphan-process",
+        sentence: "no process outlives its upload for ever",
+        source: "the review's objection: an abandoned pod",
+        broken: Kind::AtRest(|w, _, t| {
+            over(w, t) && w.tasks[t].mover.is_running() && !w.tasks[t].kubelet.unkillable && !w.tasks[t].mover.hung
+        }),
+    },
+    Invariant {
+        id: "orphan-watcher",
+        sentence: "no watcher outlives its upload and its process for ever",
+        source: "velero#10207: the goroutine waits for days",
+        broken: Kind::AtRest(|w, _, t| {
+            over(w, t) && w.tasks[t].mover.process != Process::Running && w.tasks[t].watcher.stage != Stage::None
+        }),
+    },
+    Invariant {
+        id: "finalizer-stuck",
+        sentence: "an upload that is over and deleted is gone",
+        source: "velero#8409: a namespace stuck on finalizers",
+        broken: Kind::AtRest(|w, _, t| w.tasks[t].cr.exists && w.tasks[t].cr.deleting && over(w, t)),
+    },
+];
+
+/// How many invariants there are.
+pub const COUNT: usize = INVARIANTS.len();

@@ -1,0 +1,20 @@
+//! The garbage collector of Kubernetes.
+
+use super::place::TaskId;
+use super::rules::Step;
+use crate::require;
+
+/// It deletes what a gone custom resource owned: its pod and its PVC.
+///
+/// Spec: K5, B6. Kubernetes: `garbagecollector.go`, `attemptToDeleteItem`.
+pub fn collects(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(now.has_garbage(t), now.pod_log_has_room(t));
+    step.within(task.garbage)?;
+
+    let next = step.fires()?;
+    next.delete_pod(t);
+    next.tasks[t].pod.volume = false;
+    Some(())
+}

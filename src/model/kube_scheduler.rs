@@ -1,0 +1,25 @@
+//! The scheduler of Kubernetes.
+
+use super::api_server::PodPhase;
+use super::place::{Host, NodeId, TaskId};
+use super::rules::Step;
+use super::time::Obligation;
+use super::watch::PodEvent;
+use crate::require;
+
+/// It binds the pod to a node.
+///
+/// Spec: K1, D8. Kubernetes: `kube-scheduler`, `bind`.
+pub fn binds(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let pod = now.tasks[t].pod;
+    require!(pod.phase == PodPhase::Pending, pod.host == Host::NOBODY);
+    require!(now.nodes[n].pods.has_room());
+
+    let start = step.window(Obligation::ContainerStart);
+    let next = step.fires()?;
+    next.tasks[t].pod.host = Host::at(n);
+    next.tasks[t].kubelet.start = start;
+    next.log_pod(t, PodPhase::Pending, PodEvent::Added);
+    Some(())
+}

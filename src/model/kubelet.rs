@@ -1,0 +1,139 @@
+//! The kubelet of the pod's node: it starts the container, says so, and ends it.
+
+use zerocopy::{FromZeros, Immutable, IntoBytes};
+
+use super::api_server::PodPhase;
+use super::data_mover::{End, Handler, Main, Process};
+use super::place::TaskId;
+use super::rules::Step;
+use super::time::{Obligation, Window};
+use crate::require;
+
+/// What the kubelet is doing about one pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromZeros, IntoBytes, Immutable)]
+#[repr(C)]
+pub struct Kubelet {
+    /// Status patches that it still owes while the container runs.
+    patches: u8,
+    /// A fault: it never starts the container.
+    pub never_starts: bool,
+    /// A fault: the runtime cannot kill the container.
+    pub unkillable: bool,
+    /// When the container may start.
+    pub start: Window,
+    /// When the next status patch must be written.
+    pub patch: Window,
+    /// When SIGKILL follows SIGTERM.
+    pub kill: Window,
+}
+
+impl Kubelet {
+    /// The pod object is gone: there is nothing to report to, and nothing to start.
+    pub(super) fn forgets_pod(&mut self) {
+        self.patches = 0;
+        self.start = Window::OFF;
+        self.patch = Window::OFF;
+        self.never_starts = false;
+    }
+
+    /// The process has ended: only the end is left to report, if the pod is there and has no terminal phase.
+    pub(super) fn sees_exit(&mut self, patch: Window, phase: PodPhase) {
+        self.patches = 0;
+        self.kill = Window::OFF;
+        let owed = phase.exists() && !phase.is_terminal();
+        self.patch = if owed { patch } else { Window::OFF };
+    }
+}
+
+/// It starts the container, and with it the mover process.
+///
+/// Spec: K1. Kubernetes: `kuberuntime_manager.go`, `SyncPod`.
+pub fn starts_container(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.pod.phase == PodPhase::Pending, task.pod.host.node().is_some());
+    require!(task.mover.process == Process::None, !task.kubelet.never_starts);
+    step.within(task.kubelet.start)?;
+
+    let boot = step.window(Obligation::MoverBoot);
+    let patch = step.window(Obligation::StatusPatch);
+    let next = step.fires()?;
+    let task = &mut next.tasks[t];
+    task.kubelet.start = Window::OFF;
+    task.kubelet.patch = patch;
+    task.kubelet.patches = 2;
+    task.mover.process = Process::Running;
+    task.mover.main = Main::Booting;
+    task.mover.handler = Handler::Unlisted;
+    task.mover.window = boot;
+    task.mover.listing = boot;
+    Some(())
+}
+
+/// It patches the pod's status while the container runs: Running, and once more for a condition.
+///
+/// Spec: K1, C4. Kubernetes: `status_manager.go`, `syncPod`.
+pub fn reports_running(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.kubelet.patches > 0, task.mover.process == Process::Running);
+    require!(now.pod_log_has_room(t));
+    step.within(task.kubelet.patch)?;
+
+    let patch = step.window(Obligation::StatusPatch);
+    let next = step.fires()?;
+    let kubelet = &mut next.tasks[t].kubelet;
+    kubelet.patches -= 1;
+    kubelet.patch = if kubelet.patches > 0 { patch } else { Window::OFF };
+    next.patch_pod(t, PodPhase::Running);
+    Some(())
+}
+
+/// It patches the pod's status after the container has exited, if the pod is still there.
+///
+/// Spec: K2, C4. Kubernetes: `status_manager.go`, `syncPod`.
+pub fn reports_exit(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.mover.process == Process::Ended, task.pod.phase.exists(), !task.pod.phase.is_terminal());
+    require!(now.pod_log_has_room(t));
+    step.within(task.kubelet.patch)?;
+
+    let next = step.fires()?;
+    let end = next.tasks[t].mover.end;
+    next.tasks[t].kubelet.patch = Window::OFF;
+    next.tasks[t].pod.end = end;
+    next.patch_pod(t, if end == End::Completed { PodPhase::Succeeded } else { PodPhase::Failed });
+    Some(())
+}
+
+/// The pod is gone from the API server, or evicted, and it sends SIGTERM to the process.
+///
+/// Spec: K4, C1, P2. Kubernetes: `kuberuntime_container.go`, `killContainer`.
+pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.mover.is_running(), !task.mover.terminated);
+    require!(!task.pod.phase.exists() || task.pod.end == End::Evicted);
+
+    let kill = step.window(Obligation::Sigkill);
+    let next = step.fires()?;
+    next.tasks[t].mover.terminated = true;
+    next.tasks[t].mover.cancelled = true;
+    next.tasks[t].kubelet.kill = kill;
+    Some(())
+}
+
+/// It kills the process, which had its 2 s.
+///
+/// Spec: K4, C1. Kubernetes: `kuberuntime_container.go`, `killContainer`.
+pub fn kills(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.mover.is_running(), task.mover.terminated, !task.kubelet.unkillable);
+    step.within(task.kubelet.kill)?;
+
+    let next = step.fires()?;
+    next.end_process(t, End::Killed, Window::OFF);
+    Some(())
+}

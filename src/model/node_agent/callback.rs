@@ -1,0 +1,68 @@
+//! The callbacks of a watcher, which run in its goroutine.
+
+use super::super::place::{NodeId, TaskId};
+use super::super::rules::Step;
+use super::routine::{self, Op, Seat};
+
+/// It reads the upload that its mover served; without one it only frees the slot.
+///
+/// Spec: 2.G. Velero: `pkg/controller/data_upload_controller.go`, `OnDataUploadCompleted`, `OnDataUploadFailed`, `OnDataUploadCancelled`.
+pub fn reads_cr(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::reads_cr(step, Seat::Callback(n, t))
+}
+
+/// It reads the upload again, for a write that it repeats on conflict.
+///
+/// Spec: GMR. Velero: `pkg/controller/data_upload_controller.go`, `UpdateDataUploadWithRetry`.
+pub fn gets(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::gets(step, Seat::Callback(n, t))
+}
+
+/// It reports the progress, final or not.
+///
+/// Spec: CBprogress. Velero: `pkg/controller/data_upload_controller.go`, `OnDataUploadProgress`.
+pub fn reports_progress(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::modifies(step, Seat::Callback(n, t), Op::ReportProgress)
+}
+
+/// It deletes the pod, by name.
+///
+/// Spec: CU. Velero: `pkg/exposer/csi_snapshot.go`, `CleanUp`.
+pub fn deletes_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::deletes_pod(step, Seat::Callback(n, t))
+}
+
+/// It deletes the volume and the snapshot, and waits for them to go.
+///
+/// Spec: CU. Velero: `pkg/exposer/csi_snapshot.go`, `CleanUp`.
+pub fn cleans_up(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::cleans_up(step, Seat::Callback(n, t))
+}
+
+/// It marks the upload Completed.
+///
+/// Spec: CBcompleted. Velero: `pkg/controller/data_upload_controller.go`, `OnDataUploadCompleted`.
+pub fn marks_completed(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::modifies(step, Seat::Callback(n, t), Op::MarkCompleted)
+}
+
+/// It marks the upload Canceled.
+///
+/// Spec: CBcancelled. Velero: `pkg/controller/data_upload_controller.go`, `OnDataUploadCancelled`.
+pub fn marks_canceled(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::modifies(step, Seat::Callback(n, t), Op::MarkCanceled)
+}
+
+/// It marks the upload Failed.
+///
+/// Spec: CBfailed, EO. Velero: `pkg/controller/data_upload_controller.go`, `OnDataUploadFailed`.
+pub fn marks_failed(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::modifies(step, Seat::Callback(n, t), Op::MarkFailed)
+}
+
+/// It returns: the slot is freed, by name, and the watcher's goroutine ends.
+///
+/// Spec: T2, 2.G. Velero: `pkg/datapath/manager.go`, `RemoveAsyncBR`.
+pub fn releases_slot(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::releases_slot(step, Seat::Callback(n, t))
+}

@@ -1,0 +1,31 @@
+//! Who chooses what happens next.
+//!
+//! A scheduler is an oracle that never sees what it schedules: it is shown what is enabled and what the last action
+//! was. So chance, enumeration, replay and patience are all schedulers, and none can cheat.
+
+mod normal;
+mod placed;
+mod replay;
+mod uniform;
+
+pub use normal::Normal;
+pub use placed::Placed;
+pub use replay::Replay;
+pub use uniform::Uniform;
+
+use crate::model::rules::{Action, Enabled};
+
+/// What happened last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fired {
+    /// The action; `None` before the first.
+    pub action: Option<Action>,
+    /// How many API objects it changed: what an outsider could see of it.
+    pub changed: u8,
+}
+
+/// A source of choice.
+pub trait Scheduler {
+    /// Chooses one of `enabled`, which is never empty, by its index; `None` ends the run here.
+    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize>;
+}

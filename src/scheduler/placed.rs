@@ -1,0 +1,64 @@
+use rand_chacha::ChaCha8Rng;
+
+use super::{Fired, Normal, Scheduler, uniform};
+use crate::model::rules::{Class, Enabled};
+
+/// Chooses beforehand at which visible change operators and faults strike, and uniformly among all else in between;
+/// then the normal schedule goes on to rest.
+///
+/// Operators and faults are enabled nearly always, so a uniform choice spends them in the first steps of a run.
+/// Placing them over the whole run finds most races orders of magnitude sooner.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    rng: ChaCha8Rng,
+    /// Steps that are still chosen by chance.
+    left: u32,
+    /// Visible changes so far.
+    changes: u32,
+    /// At which of them somebody strikes, latest first.
+    strikes: [u32; Placed::STRIKES],
+}
+
+impl Placed {
+    /// The most strikes of a run.
+    const STRIKES: usize = 4;
+    /// Visible changes over which strikes are spread; a normal task makes about a dozen.
+    const CHANGES: u32 = 26;
+
+    /// Run `index` of the campaign with seed `seed`.
+    pub fn new(seed: u64, index: u64) -> Placed {
+        let mut rng = uniform::stream(seed, index);
+        let left = uniform::length(&mut rng);
+        let mut strikes = [0; Placed::STRIKES].map(|_: u32| uniform::below(&mut rng, Placed::CHANGES));
+        strikes.sort_unstable_by(|a, b| b.cmp(a));
+        Placed { rng, left, changes: 0, strikes }
+    }
+
+    fn choose(&mut self, enabled: &Enabled, wanted: impl Fn(Class) -> bool) -> Option<usize> {
+        let count = enabled.iter().filter(|it| wanted(it.class())).count() as u32;
+        if count == 0 {
+            return None;
+        }
+        let nth = uniform::below(&mut self.rng, count) as usize;
+        enabled.iter().enumerate().filter(|(_, it)| wanted(it.class())).nth(nth).map(|(index, _)| index)
+    }
+}
+
+impl Scheduler for Placed {
+    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
+        self.changes += u32::from(last.changed);
+        if self.left == 0 {
+            return Normal::choose(enabled, last.action);
+        }
+        self.left -= 1;
+        if let Some(place) = self.strikes.iter_mut().rev().find(|it| **it <= self.changes) {
+            *place = u32::MAX;
+            self.strikes.sort_unstable_by(|a, b| b.cmp(a));
+            let strike = self.choose(enabled, |it| matches!(it, Class::Operator | Class::Fault));
+            if strike.is_some() {
+                return strike;
+            }
+        }
+        self.choose(enabled, |it| matches!(it, Class::Step | Class::Clock | Class::Recovery))
+    }
+}
