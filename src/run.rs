@@ -127,7 +127,7 @@ pub fn observe(scenario: &Scenario, scheduler: &mut dyn Scheduler, watch: &mut d
         let was = world;
         let seconds = if action.class() == Class::Clock {
             instant = 0;
-            world.next_boundary(&setup).unwrap_or(0)
+            world.seconds_ahead(&setup)
         } else {
             instant += 1;
             0

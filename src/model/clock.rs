@@ -8,18 +8,22 @@ use super::rules::{Setup, Step};
 use super::time::{Age, Obligation, Window};
 use super::world::{Known, Node, Task, World};
 
-/// Time goes by, to the next boundary of a window.
+/// Seconds that go by where no boundary lies ahead: half a day.
+const LONG: u16 = 43_200;
+
+/// Time goes by, to the next boundary of a window; where all that is awaited has no bound, half a day.
 ///
 /// Nobody may owe anything within this instant, so that it never passes anybody's latest.
 pub fn passes(step: &mut Step<'_>) -> Option<()> {
     let setup = step.setup;
     let next = step.fires()?;
-    pass(next, setup).then_some(())
+    pass(next, setup);
+    Some(())
 }
 
-/// Lets time go by; returns whether a boundary lay ahead.
-pub(super) fn pass(world: &mut World, setup: &Setup) -> bool {
-    let Some(seconds) = world.next_boundary(setup) else { return false };
+/// Lets time go by.
+pub(super) fn pass(world: &mut World, setup: &Setup) {
+    let seconds = world.seconds_ahead(setup);
     let forced = setup.times.span(Obligation::ForcedCancelInProgress).earliest;
     let prepare = setup.times.span(Obligation::PrepareTimeout).earliest;
     for n in world.node_ids() {
@@ -33,7 +37,6 @@ pub(super) fn pass(world: &mut World, setup: &Setup) -> bool {
             world.tasks[t].at[n].cancelled.passes(seconds, forced);
         }
     }
-    true
 }
 
 impl Node {
@@ -66,6 +69,11 @@ impl Task {
 }
 
 impl World {
+    /// How many seconds the clock would pass now.
+    pub fn seconds_ahead(&mut self, setup: &Setup) -> u16 {
+        self.next_boundary(setup).unwrap_or(LONG)
+    }
+
     /// Seconds to the next boundary of any window, if there is one.
     pub fn next_boundary(&mut self, setup: &Setup) -> Option<u16> {
         let mut next = u16::MAX;

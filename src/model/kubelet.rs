@@ -17,7 +17,7 @@ pub struct Kubelet {
     patches: u8,
     /// A fault: it never starts the container.
     pub never_starts: bool,
-    /// A fault: the runtime cannot kill the container.
+    /// A fault: the runtime cannot kill the container; no signal reaches its process.
     pub unkillable: bool,
     /// When the container may start.
     pub start: Window,
@@ -113,7 +113,7 @@ pub fn reports_exit(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(task.mover.is_running(), !task.mover.terminated);
+    require!(task.mover.is_running(), !task.mover.terminated, !task.kubelet.unkillable);
     require!(!task.pod.phase.exists() || task.pod.end == End::Evicted);
 
     let kill = step.window(Obligation::Sigkill);

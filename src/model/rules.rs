@@ -12,9 +12,12 @@ use super::place::{NodeId, TaskId};
 use super::time::{Times, Window};
 use super::world::World;
 use super::{
-    api_server, clock, cr_watch, data_mover, event_watch,
+    api_server, clock, cr_watch, data_mover,
+    data_mover::Main,
+    event_watch,
     faults::{node_fault, node_recovery, pod_fault, pod_recovery},
     garbage_collector, kube_scheduler, kubelet,
+    node_agent::routine::Op,
     node_agent::{callback, periodic_enqueue, pod_events, watcher, work_queue, worker},
     pod_watch, user, velero_server,
 };
@@ -360,10 +363,16 @@ macro_rules! call {
     };
 }
 
+/// Where the goroutine at this place is in its program.
+#[inline]
+fn at<C>(counter: fn(&World, NodeId, TaskId) -> C, world: &World, n: NodeId, t: TaskId) -> C {
+    counter(world, n, t)
+}
+
 macro_rules! rules {
     ($(
-        $actor:literal: $class:ident, $group:ident $form:tt if $guard:expr => {
-            $($variant:ident = $rule:ident,)*
+        $actor:literal: $class:ident, $group:ident $form:tt if $guard:expr, at $counter:expr => {
+            $($variant:ident = $rule:ident when $at:pat,)*
         }
     )*) => {
         /// A way in which the world can change.
@@ -416,10 +425,11 @@ macro_rules! rules {
                 at_each_place!($form world $group n t {
                     let guard: fn(&World, NodeId, TaskId) -> bool = $guard;
                     if guard(world, n, t) {
-                        $({
+                        let counter = at($counter, world, n, t);
+                        $(if matches!(counter, $at) {
                             let mut step = Step::new(world, setup, false);
                             call!($form &mut step, $group::$rule, n, t);
-                            if step.allowed {
+                            if step.allowed && !matches!(Class::$class, Class::Clock) {
                                 let owed = step.owed;
                                 out.push(Action { group: Group::$group as u8, node: n.0, task: t.0, rule: Rule::$variant }, owed);
                             }
@@ -463,7 +473,7 @@ impl World {
         out.urgent = false;
         out.any_owed = false;
         ask_all(self, setup, out);
-        if !out.urgent && self.next_boundary(setup).is_some() {
+        if !out.urgent && (out.any_owed || self.next_boundary(setup).is_some()) {
             out.push(Action::clock(), Owed::InTime);
         }
     }
@@ -473,7 +483,7 @@ impl World {
     /// The clock is not held back here: a replay may name only what a schedule could choose, and checks that itself.
     #[inline]
     pub fn fire(&mut self, setup: &Setup, action: Action) -> bool {
-        let fired = if action.rule == Rule::ClockPasses { clock::pass(self, setup) } else { tell(self, setup, action) };
+        let fired = tell(self, setup, action);
         if fired {
             self.settle(setup);
         }
@@ -510,172 +520,172 @@ impl Action {
 }
 
 rules! {
-    "api-server": Step, api_server (t) if |w, _, t| w.tasks[t].pod.removing => {
-        ApiServerRemoves = removes,
+    "api-server": Step, api_server (t) if |w, _, t| w.tasks[t].pod.removing, at |_, _, _| () => {
+        ApiServerRemoves = removes when _,
     }
 
-    "node-agent": Step, callback (home, t) if |w, n, t| w.tasks[t].watcher.routine.is_busy() && !w.shared.stalls.agent(n) => {
-        CallbackCleansUp = cleans_up,
-        CallbackDeletesPod = deletes_pod,
-        CallbackGets = gets,
-        CallbackMarksCanceled = marks_canceled,
-        CallbackMarksCompleted = marks_completed,
-        CallbackMarksFailed = marks_failed,
-        CallbackReadsCr = reads_cr,
-        CallbackReleasesSlot = releases_slot,
-        CallbackReportsProgress = reports_progress,
+    "node-agent": Step, callback (home, t) if |w, n, t| w.tasks[t].watcher.routine.is_busy() && !w.shared.stalls.agent(n), at |w, _, t| w.tasks[t].watcher.routine.plan.first() => {
+        CallbackCleansUp = cleans_up when Op::CleanUp,
+        CallbackDeletesPod = deletes_pod when Op::DeletePod,
+        CallbackGets = gets when _,
+        CallbackMarksCanceled = marks_canceled when Op::MarkCanceled,
+        CallbackMarksCompleted = marks_completed when Op::MarkCompleted,
+        CallbackMarksFailed = marks_failed when Op::MarkFailed,
+        CallbackReadsCr = reads_cr when Op::ReadCr,
+        CallbackReleasesSlot = releases_slot when Op::ReleaseSlot,
+        CallbackReportsProgress = reports_progress when Op::ReportProgress,
     }
 
-    "node-agent": Step, cr_watch (n) if |w, n, _| !w.shared.stalls.cr_watch(n) => {
-        CrWatchEnqueues = enqueues,
-        CrWatchReceives = receives,
-        CrWatchRelists = relists,
+    "node-agent": Step, cr_watch (n) if |w, n, _| !w.shared.stalls.cr_watch(n), at |_, _, _| () => {
+        CrWatchEnqueues = enqueues when _,
+        CrWatchReceives = receives when _,
+        CrWatchRelists = relists when _,
     }
 
-    "mover": Step, data_mover (t) if |w, _, t| w.tasks[t].mover.is_running() && !w.shared.stalls.mover(t) => {
-        DataMoverBeginsOpening = begins_opening,
-        DataMoverBeginsPolling = begins_polling,
-        DataMoverClosesDataPath = closes_data_path,
-        DataMoverCreatesDataPath = creates_data_path,
-        DataMoverDrainsEvents = drains_events,
-        DataMoverExits = exits,
-        DataMoverHears = hears,
-        DataMoverLists = lists,
-        DataMoverPolls = polls,
-        DataMoverReceivesResult = receives_result,
-        DataMoverRecordsEarlyStop = records_early_stop,
-        DataMoverRecordsStarted = records_started,
-        DataMoverRecordsStopped = records_stopped,
-        DataMoverStartsTransfer = starts_transfer,
-        DataMoverStopsOnSignal = stops_on_signal,
-        DataMoverTransferEndsCanceled = transfer_ends_canceled,
-        DataMoverTransferEndsCompleted = transfer_ends_completed,
-        DataMoverTransferEndsFailed = transfer_ends_failed,
-        DataMoverTransferReportsProgress = transfer_reports_progress,
-        DataMoverWritesEvent = writes_event,
+    "mover": Step, data_mover (t) if |w, _, t| w.tasks[t].mover.is_running() && !w.shared.stalls.mover(t), at |w, _, t| w.tasks[t].mover.main => {
+        DataMoverBeginsOpening = begins_opening when Main::Created,
+        DataMoverBeginsPolling = begins_polling when Main::Booting,
+        DataMoverClosesDataPath = closes_data_path when Main::Closing,
+        DataMoverCreatesDataPath = creates_data_path when Main::Found,
+        DataMoverDrainsEvents = drains_events when Main::Draining,
+        DataMoverExits = exits when Main::Exiting,
+        DataMoverHears = hears when _,
+        DataMoverLists = lists when _,
+        DataMoverPolls = polls when Main::Polling,
+        DataMoverReceivesResult = receives_result when Main::Selecting,
+        DataMoverRecordsEarlyStop = records_early_stop when _,
+        DataMoverRecordsStarted = records_started when Main::Started,
+        DataMoverRecordsStopped = records_stopped when Main::Selected,
+        DataMoverStartsTransfer = starts_transfer when Main::Opening,
+        DataMoverStopsOnSignal = stops_on_signal when Main::Polling | Main::Opening | Main::Selecting,
+        DataMoverTransferEndsCanceled = transfer_ends_canceled when _,
+        DataMoverTransferEndsCompleted = transfer_ends_completed when _,
+        DataMoverTransferEndsFailed = transfer_ends_failed when _,
+        DataMoverTransferReportsProgress = transfer_reports_progress when _,
+        DataMoverWritesEvent = writes_event when _,
     }
 
-    "node-agent": Step, event_watch (home, t) if |w, n, _| !w.shared.stalls.agent(n) => {
-        EventWatchReceives = receives,
+    "node-agent": Step, event_watch (home, t) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| () => {
+        EventWatchReceives = receives when _,
     }
 
-    "garbage-collector": Step, garbage_collector (t) if |w, _, t| w.has_garbage(t) => {
-        GarbageCollectorCollects = collects,
+    "garbage-collector": Step, garbage_collector (t) if |w, _, t| w.has_garbage(t), at |_, _, _| () => {
+        GarbageCollectorCollects = collects when _,
     }
 
-    "scheduler": Step, kube_scheduler (n, t) if |_, _, _| true => {
-        KubeSchedulerBinds = binds,
+    "scheduler": Step, kube_scheduler (n, t) if |_, _, _| true, at |_, _, _| () => {
+        KubeSchedulerBinds = binds when _,
     }
 
-    "kubelet": Step, kubelet (t) if |w, _, t| !w.shared.stalls.kubelet(t) => {
-        KubeletKills = kills,
-        KubeletReportsExit = reports_exit,
-        KubeletReportsRunning = reports_running,
-        KubeletStartsContainer = starts_container,
-        KubeletTerminates = terminates,
+    "kubelet": Step, kubelet (t) if |w, _, t| !w.shared.stalls.kubelet(t), at |_, _, _| () => {
+        KubeletKills = kills when _,
+        KubeletReportsExit = reports_exit when _,
+        KubeletReportsRunning = reports_running when _,
+        KubeletStartsContainer = starts_container when _,
+        KubeletTerminates = terminates when _,
     }
 
-    "fault": Fault, node_fault (n) if |w, _, _| w.shared.budget.price_left() > 0 => {
-        NodeFaultBreaksCrWatch = breaks_cr_watch,
-        NodeFaultBreaksPodWatch = breaks_pod_watch,
-        NodeFaultFailsExpose = fails_expose,
-        NodeFaultStallsAgent = stalls_agent,
-        NodeFaultStallsCrWatch = stalls_cr_watch,
-        NodeFaultStallsPodWatch = stalls_pod_watch,
+    "fault": Fault, node_fault (n) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| () => {
+        NodeFaultBreaksCrWatch = breaks_cr_watch when _,
+        NodeFaultBreaksPodWatch = breaks_pod_watch when _,
+        NodeFaultFailsExpose = fails_expose when _,
+        NodeFaultStallsAgent = stalls_agent when _,
+        NodeFaultStallsCrWatch = stalls_cr_watch when _,
+        NodeFaultStallsPodWatch = stalls_pod_watch when _,
     }
 
-    "fault": Recovery, node_recovery (n) if |w, _, _| w.shared.stalls.any() => {
-        NodeRecoveryHealsAgent = heals_agent,
-        NodeRecoveryHealsCrWatch = heals_cr_watch,
-        NodeRecoveryHealsPodWatch = heals_pod_watch,
+    "fault": Recovery, node_recovery (n) if |w, _, _| w.shared.stalls.any(), at |_, _, _| () => {
+        NodeRecoveryHealsAgent = heals_agent when _,
+        NodeRecoveryHealsCrWatch = heals_cr_watch when _,
+        NodeRecoveryHealsPodWatch = heals_pod_watch when _,
     }
 
-    "node-agent": Step, periodic_enqueue (n) if |w, n, _| !w.shared.stalls.agent(n) => {
-        PeriodicEnqueueEnqueues = enqueues,
+    "node-agent": Step, periodic_enqueue (n) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| () => {
+        PeriodicEnqueueEnqueues = enqueues when _,
     }
 
-    "node-agent": Step, pod_events (n, subject) if |w, n, _| !w.shared.stalls.agent(n) => {
-        PodEventsGets = gets,
-        PodEventsHears = hears,
-        PodEventsMarksPrepared = marks_prepared,
-        PodEventsSetsCancel = sets_cancel,
+    "node-agent": Step, pod_events (n, subject) if |w, n, _| !w.shared.stalls.agent(n), at |w, n, _| w.nodes[n].mapping.plan.first() => {
+        PodEventsGets = gets when _,
+        PodEventsHears = hears when Op::End,
+        PodEventsMarksPrepared = marks_prepared when Op::MarkPrepared,
+        PodEventsSetsCancel = sets_cancel when Op::SetCancel,
     }
 
-    "fault": Fault, pod_fault (t) if |w, _, _| w.shared.budget.price_left() > 0 => {
-        PodFaultEvicts = evicts,
-        PodFaultFailsRepository = fails_repository,
-        PodFaultFailsTransfer = fails_transfer,
-        PodFaultHangsTransfer = hangs_transfer,
-        PodFaultMakesUnkillable = makes_unkillable,
-        PodFaultNeverStarts = never_starts,
-        PodFaultSlowsUploader = slows_uploader,
-        PodFaultStallsKubelet = stalls_kubelet,
-        PodFaultStallsMover = stalls_mover,
+    "fault": Fault, pod_fault (t) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| () => {
+        PodFaultEvicts = evicts when _,
+        PodFaultFailsRepository = fails_repository when _,
+        PodFaultFailsTransfer = fails_transfer when _,
+        PodFaultHangsTransfer = hangs_transfer when _,
+        PodFaultMakesUnkillable = makes_unkillable when _,
+        PodFaultNeverStarts = never_starts when _,
+        PodFaultSlowsUploader = slows_uploader when _,
+        PodFaultStallsKubelet = stalls_kubelet when _,
+        PodFaultStallsMover = stalls_mover when _,
     }
 
-    "fault": Recovery, pod_recovery (t) if |w, _, _| w.shared.stalls.any() => {
-        PodRecoveryHealsKubelet = heals_kubelet,
-        PodRecoveryHealsMover = heals_mover,
+    "fault": Recovery, pod_recovery (t) if |w, _, _| w.shared.stalls.any(), at |_, _, _| () => {
+        PodRecoveryHealsKubelet = heals_kubelet when _,
+        PodRecoveryHealsMover = heals_mover when _,
     }
 
-    "node-agent": Step, pod_watch (n) if |w, n, _| !w.shared.stalls.pod_watch(n) => {
-        PodWatchReceives = receives,
-        PodWatchRelists = relists,
+    "node-agent": Step, pod_watch (n) if |w, n, _| !w.shared.stalls.pod_watch(n), at |_, _, _| () => {
+        PodWatchReceives = receives when _,
+        PodWatchRelists = relists when _,
     }
 
-    "user": Operator, user (t) if |w, _, t| w.tasks[t].cr.exists || w.tasks[t].pod.phase.exists() => {
-        UserCancels = cancels,
-        UserDeletes = deletes,
-        UserDeletesPod = deletes_pod,
-        UserStripsFinalizer = strips_finalizer,
+    "user": Operator, user (t) if |w, _, t| w.tasks[t].cr.exists || w.tasks[t].pod.phase.exists(), at |_, _, _| () => {
+        UserCancels = cancels when _,
+        UserDeletes = deletes when _,
+        UserDeletesPod = deletes_pod when _,
+        UserStripsFinalizer = strips_finalizer when _,
     }
 
-    "velero-server": Step, velero_server (t) if |_, _, _| true => {
-        VeleroServerCancelsOperation = cancels_operation,
-        VeleroServerCreates = creates,
+    "velero-server": Step, velero_server (t) if |_, _, _| true, at |_, _, _| () => {
+        VeleroServerCancelsOperation = cancels_operation when _,
+        VeleroServerCreates = creates when _,
     }
 
-    "node-agent": Step, watcher (home, t) if |w, n, _| !w.shared.stalls.agent(n) => {
-        WatcherGivesUpWaiting = gives_up_waiting,
-        WatcherHearsEvent = hears_event,
-        WatcherHearsPod = hears_pod,
-        WatcherIsSentPod = is_sent_pod,
+    "node-agent": Step, watcher (home, t) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| () => {
+        WatcherGivesUpWaiting = gives_up_waiting when _,
+        WatcherHearsEvent = hears_event when _,
+        WatcherHearsPod = hears_pod when _,
+        WatcherIsSentPod = is_sent_pod when _,
     }
 
-    "node-agent": Step, work_queue (n, t) if |w, n, t| w.tasks[t].at[n].key.is_delayed() && !w.shared.stalls.agent(n) => {
-        WorkQueueFallsDue = falls_due,
+    "node-agent": Step, work_queue (n, t) if |w, n, t| w.tasks[t].at[n].key.is_delayed() && !w.shared.stalls.agent(n), at |_, _, _| () => {
+        WorkQueueFallsDue = falls_due when _,
     }
 
-    "node-agent": Step, worker (n, subject) if |w, n, _| !w.shared.stalls.agent(n) => {
-        WorkerAccepts = accepts,
-        WorkerAddsFinalizer = adds_finalizer,
-        WorkerAwaitsVolume = awaits_volume,
-        WorkerCleansUp = cleans_up,
-        WorkerClosesDataPath = closes_data_path,
-        WorkerCreatesPod = creates_pod,
-        WorkerDeletesPod = deletes_pod,
-        WorkerDropsFinalizer = drops_finalizer,
-        WorkerExposes = exposes,
-        WorkerFindsPod = finds_pod,
-        WorkerForcesCancel = forces_cancel,
-        WorkerGets = gets,
-        WorkerMarksCanceled = marks_canceled,
-        WorkerMarksCanceling = marks_canceling,
-        WorkerMarksFailed = marks_failed,
-        WorkerMarksInProgress = marks_in_progress,
-        WorkerPeeks = peeks,
-        WorkerReads = reads,
-        WorkerReadsCr = reads_cr,
-        WorkerReadsPod = reads_pod,
-        WorkerRegistersHandlers = registers_handlers,
-        WorkerReleasesSlot = releases_slot,
-        WorkerSetsCancel = sets_cancel,
-        WorkerStartsWatcher = starts_watcher,
-        WorkerTakesSlot = takes_slot,
-        WorkerTimesOutPrepare = times_out_prepare,
+    "node-agent": Step, worker (n, subject) if |w, n, _| !w.shared.stalls.agent(n), at |w, n, _| w.nodes[n].worker.plan.first() => {
+        WorkerAccepts = accepts when Op::Accept,
+        WorkerAddsFinalizer = adds_finalizer when Op::AddFinalizer,
+        WorkerAwaitsVolume = awaits_volume when Op::AwaitVolume,
+        WorkerCleansUp = cleans_up when Op::CleanUp,
+        WorkerClosesDataPath = closes_data_path when Op::CloseDataPath,
+        WorkerCreatesPod = creates_pod when Op::CreatePod,
+        WorkerDeletesPod = deletes_pod when Op::DeletePod,
+        WorkerDropsFinalizer = drops_finalizer when Op::DropFinalizer,
+        WorkerExposes = exposes when Op::Expose,
+        WorkerFindsPod = finds_pod when Op::FindPod,
+        WorkerForcesCancel = forces_cancel when Op::ForceCancel,
+        WorkerGets = gets when _,
+        WorkerMarksCanceled = marks_canceled when Op::MarkCanceled,
+        WorkerMarksCanceling = marks_canceling when Op::MarkCanceling,
+        WorkerMarksFailed = marks_failed when Op::MarkFailed,
+        WorkerMarksInProgress = marks_in_progress when Op::MarkInProgress,
+        WorkerPeeks = peeks when Op::Peek,
+        WorkerReads = reads when Op::End,
+        WorkerReadsCr = reads_cr when Op::ReadCr,
+        WorkerReadsPod = reads_pod when Op::ReadPod,
+        WorkerRegistersHandlers = registers_handlers when Op::RegisterHandlers,
+        WorkerReleasesSlot = releases_slot when Op::ReleaseSlot,
+        WorkerSetsCancel = sets_cancel when Op::SetCancel,
+        WorkerStartsWatcher = starts_watcher when Op::StartWatcher,
+        WorkerTakesSlot = takes_slot when Op::TakeSlot,
+        WorkerTimesOutPrepare = times_out_prepare when Op::TimeOutPrepare,
     }
 
-    "clock": Clock, clock () if |_, _, _| false => {
-        ClockPasses = passes,
+    "clock": Clock, clock () if |_, _, _| true, at |_, _, _| () => {
+        ClockPasses = passes when _,
     }
 }

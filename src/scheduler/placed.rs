@@ -1,13 +1,14 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::{Fired, Normal, Scheduler, uniform};
-use crate::model::rules::{Class, Enabled};
+use crate::model::rules::{Action, Class, Enabled, Rule};
 
-/// Chooses beforehand at which visible change operators and faults strike, and uniformly among all else in between;
+/// Chooses beforehand at which visible change operators and faults strike, and by chance among all else in between;
 /// then the normal schedule goes on to rest.
 ///
 /// Operators and faults are enabled nearly always, so a uniform choice spends them in the first steps of a run.
-/// Placing them over the whole run finds most races orders of magnitude sooner.
+/// Placing them over the whole run finds most races orders of magnitude sooner. The chance among the rest is not
+/// uniform either: each run draws a weight for every rule, so that in some runs somebody is always late.
 #[derive(Clone, Debug)]
 pub struct Placed {
     rng: ChaCha8Rng,
@@ -17,6 +18,8 @@ pub struct Placed {
     changes: u32,
     /// At which of them somebody strikes, latest first.
     strikes: [u32; Placed::STRIKES],
+    /// How likely each rule is, as a weight.
+    weights: [u32; Rule::ALL.len()],
 }
 
 impl Placed {
@@ -24,6 +27,8 @@ impl Placed {
     const STRIKES: usize = 4;
     /// Visible changes over which strikes are spread; a normal task makes about a dozen.
     const CHANGES: u32 = 26;
+    /// Weights are the powers of two below this one's.
+    const WEIGHTS: u32 = 8;
 
     /// Run `index` of the campaign with seed `seed`.
     pub fn new(seed: u64, index: u64) -> Placed {
@@ -31,16 +36,23 @@ impl Placed {
         let left = uniform::length(&mut rng);
         let mut strikes = [0; Placed::STRIKES].map(|_: u32| uniform::below(&mut rng, Placed::CHANGES));
         strikes.sort_unstable_by(|a, b| b.cmp(a));
-        Placed { rng, left, changes: 0, strikes }
+        let weights = [0; Rule::ALL.len()].map(|_: u32| 1 << uniform::below(&mut rng, Placed::WEIGHTS));
+        Placed { rng, left, changes: 0, strikes, weights }
     }
 
     fn choose(&mut self, enabled: &Enabled, wanted: impl Fn(Class) -> bool) -> Option<usize> {
-        let count = enabled.iter().filter(|it| wanted(it.class())).count() as u32;
-        if count == 0 {
+        let weight = |it: &Action| if wanted(it.class()) { self.weights[it.rule() as usize] } else { 0 };
+        let total: u32 = enabled.iter().map(weight).sum();
+        if total == 0 {
             return None;
         }
-        let nth = uniform::below(&mut self.rng, count) as usize;
-        enabled.iter().enumerate().filter(|(_, it)| wanted(it.class())).nth(nth).map(|(index, _)| index)
+        let mut drawn = uniform::below(&mut self.rng, total);
+        enabled.iter().position(|it| {
+            let weight = if wanted(it.class()) { self.weights[it.rule() as usize] } else { 0 };
+            let here = drawn < weight;
+            drawn = drawn.saturating_sub(weight);
+            here
+        })
     }
 }
 
