@@ -314,9 +314,11 @@ macro_rules! at_each_place {
         }
     };
     ((home, t) $world:ident $group:ident $n:ident $t:ident $body:block) => {
-        for $t in $world.task_ids() {
-            if let Some($n) = $world.tasks[$t].watcher.home() {
-                $body
+        for $n in $world.node_ids() {
+            for $t in $world.task_ids() {
+                if $world.tasks[$t].watcher.home() == Some($n) {
+                    $body
+                }
             }
         }
     };
