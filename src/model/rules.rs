@@ -475,7 +475,8 @@ impl World {
         out.urgent = false;
         out.any_owed = false;
         ask_all(self, setup, out);
-        if !out.urgent && (out.any_owed || self.next_boundary(setup).is_some()) {
+        let awaited = out.iter().enumerate().any(|(i, it)| it.class() == Class::Step && out.owed[i] != Owed::No);
+        if !out.urgent && (awaited || self.next_boundary(setup).is_some()) {
             out.push(Action::clock(), Owed::InTime);
         }
     }
@@ -681,6 +682,7 @@ rules! {
         WorkerReadsPod = reads_pod when Op::ReadPod,
         WorkerRegistersHandlers = registers_handlers when Op::RegisterHandlers,
         WorkerReleasesSlot = releases_slot when Op::ReleaseSlot,
+        WorkerSendsPod = sends_pod when Op::SendPod,
         WorkerSetsCancel = sets_cancel when Op::SetCancel,
         WorkerStartsWatcher = starts_watcher when Op::StartWatcher,
         WorkerTakesSlot = takes_slot when Op::TakeSlot,

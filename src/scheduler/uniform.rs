@@ -64,8 +64,6 @@ mod tests {
     fn the_stream_of_a_seed_never_changes() {
         let mut it = Uniform::new(7, 3);
         let drawn: Vec<u32> = (0..6).map(|_| below(&mut it.rng, 1000)).collect();
-        assert_eq!((it.left, drawn), GOLDEN);
+        assert_eq!((it.left, drawn), (279, vec![662, 674, 504, 785, 736, 88]));
     }
-
-    const GOLDEN: (u32, Vec<u32>) = (0, Vec::new());
 }

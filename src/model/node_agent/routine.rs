@@ -68,8 +68,10 @@ pub enum Op {
     TakeSlot,
     /// W1a to W1d.
     RegisterHandlers,
-    /// W1e.
+    /// W1e: the cached read of the pod.
     ReadPod,
+    /// W1e: an ended pod is sent.
+    SendPod,
     /// R8h.
     StartWatcher,
     /// Closes the watcher and frees the slot.

@@ -73,6 +73,7 @@ pub fn decide(own: &Own) -> Plan {
             Op::TakeSlot,
             Op::RegisterHandlers,
             Op::ReadPod,
+            Op::SendPod,
             Op::MarkInProgress,
             Op::StartWatcher,
         ]), // R8d to R8h
@@ -102,7 +103,14 @@ impl World {
         let own = self.own(setup, n, t);
         match decide(&own).first() {
             Op::End => own.cr.is_live() && own.cr.cancel && !own.cancelled.has_begun(),
-            Op::Peek => self.peek(setup, t) != Plan::NONE || (own.cr.cancel && !own.cancelled.has_begun()),
+            // On a copy that is not current an exclusive write conflicts and changes nothing.
+            Op::Peek => {
+                (self.peek(setup, t) != Plan::NONE && self.cache_is_current(n, t))
+                    || (own.cr.cancel && !own.cancelled.has_begun())
+            }
+            Op::Accept | Op::ForceCancel => {
+                self.cache_is_current(n, t) || (own.cr.cancel && !own.cancelled.has_begun())
+            }
             Op::FindPod => {
                 !self.tasks[t].at[n].pod.exists() || !self.tasks[t].pod.volume || self.slots_taken(n) < setup.limit(n)
             }
@@ -331,27 +339,41 @@ pub fn registers_handlers(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<(
     Some(())
 }
 
-/// It looks for the pod once more, now that the handlers stand, and hands one that has ended to the watcher.
+/// It looks for the pod once more, now that the handlers stand.
 ///
 /// Spec: W1e. Velero: `pkg/datapath/micro_service_watcher.go`, `reEnsureThisPod`.
 pub fn reads_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.nodes[n].worker.plan.first() == Op::ReadPod);
-    let phase = now.tasks[t].at[n].pod;
-    require!(!phase.is_terminal() || now.tasks[t].watcher.has_room_for_pod());
 
     let next = step.fires()?;
-    if phase.exists() {
-        if phase.is_terminal() {
-            next.tasks[t].watcher.is_sent_pod(phase);
-        }
+    let phase = next.tasks[t].at[n].pod;
+    if phase.is_terminal() {
+        next.tasks[t].watcher.last = phase;
         next.advance(Seat::Worker(n));
+    } else if phase.exists() {
+        next.advance(Seat::Worker(n));
+        next.advance(Seat::Worker(n)); // nothing to send
     } else {
         next.replan(
             Seat::Worker(n),
             Plan::of(&[Op::CloseDataPath, Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::Fail]),
         );
     }
+    Some(())
+}
+
+/// It hands a pod that had ended to the watcher; with `podCh` full it blocks there.
+///
+/// Spec: W1e, HZ-67. Velero: `pkg/datapath/micro_service_watcher.go`, `Init`.
+pub fn sends_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    require!(now.nodes[n].worker.plan.first() == Op::SendPod, now.tasks[t].watcher.has_room_for_pod());
+
+    let next = step.fires()?;
+    let last = next.tasks[t].watcher.last;
+    next.tasks[t].watcher.is_sent_pod(last);
+    next.advance(Seat::Worker(n));
     Some(())
 }
 
