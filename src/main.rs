@@ -1,1 +1,376 @@
-fn main() {}
+//! The command line. It parses, asks the library and prints; every text is made in [`vgdp_sim::report`].
+
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use vgdp_sim::model::place::{NODES, TASKS};
+use vgdp_sim::report::summary::{self, Hunted, Kept};
+use vgdp_sim::report::{Replayed, Schedule, Story, Style, Then, nearest, tables};
+use vgdp_sim::run::Ended;
+use vgdp_sim::scenario::Scenario;
+use vgdp_sim::scheduler::{Normal, Placed, Scheduler, Uniform};
+use vgdp_sim::search::hunt;
+
+/// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
+///
+/// Without a subcommand it hunts: it runs each scenario many times by chance, tells which invariants were broken and at
+/// what price, and writes for each the schedule that replays it. The price of a violation is what the outside world had
+/// to do wrong for it; price 0 is a race of normal operation.
+#[derive(Parser)]
+#[command(version, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    hunt: HuntArgs,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, and for run and replay no invariant broken; 1 an invariant was broken; \
+    2 something is wrong with the arguments or a file; 4 a replay diverged; 5 a run came to no rest.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Make one run and show its timeline and what it broke.
+    Run(RunArgs),
+    /// Replay a schedule file and show its timeline and what it broke.
+    Replay(ReplayArgs),
+    /// List what there is.
+    List(ListArgs),
+}
+
+#[derive(Args)]
+struct HuntArgs {
+    /// The seed of all random choices.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Runs of each scenario.
+    #[arg(long, default_value_t = RUNS, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+    /// Hunt only this scenario; may be given several times.
+    #[arg(long = "scenario", value_name = "NAME", value_parser = scenario)]
+    scenarios: Vec<Scenario>,
+    /// Where schedules are written; the directory is made.
+    #[arg(long, value_name = "DIR", default_value = "target/vgdp-sim")]
+    out: PathBuf,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+/// Runs of each scenario unless told otherwise: all scenarios together take some ten seconds on one core.
+const RUNS: u64 = 20_000;
+
+#[derive(Args)]
+struct RunArgs {
+    /// The scenario.
+    #[arg(long, value_name = "NAME", value_parser = scenario)]
+    scenario: Scenario,
+    /// The seed of the campaign.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Which run of the campaign.
+    #[arg(long, default_value_t = 0)]
+    run: u64,
+    /// Node-agents, instead of what the scenario says.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=NODES as i64))]
+    nodes: Option<u8>,
+    /// Uploads, instead of what the scenario says.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=TASKS as i64))]
+    tasks: Option<u8>,
+    /// Who chooses what happens next.
+    #[arg(long, value_enum, default_value_t = Policy::Placed)]
+    schedule: Policy,
+    /// Write the schedule of the run to this file; `-` prints it after the timeline.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    show: Show,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Policy {
+    /// Chance, uniformly among all that is enabled.
+    Uniform,
+    /// Chance, with operators and faults spread over the whole run.
+    Placed,
+    /// No chance: everybody takes turns and nobody interferes.
+    Normal,
+}
+
+#[derive(Args)]
+struct ReplayArgs {
+    /// The schedule file; `-` reads standard input.
+    file: PathBuf,
+    #[command(flatten)]
+    show: Show,
+}
+
+#[derive(Args)]
+struct Show {
+    /// Show also the steps that changed nothing outside, and what actors know.
+    #[arg(long)]
+    all: bool,
+    /// Show what each rule does and which function of Velero or Kubernetes it was read from.
+    #[arg(long, short)]
+    verbose: bool,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+#[derive(Args)]
+struct ListArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    topic: Topic,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Topic {
+    /// Where runs start and what may happen to them.
+    Scenarios,
+    /// What must hold.
+    Invariants,
+    /// Every way in which the world can change.
+    Rules,
+    /// How long things take, and who says so.
+    Assumptions,
+    /// What the outside world may do and what it costs.
+    Prices,
+    /// Which designs can be run.
+    Designs,
+}
+
+fn scenario(name: &str) -> Result<Scenario, vgdp_sim::scenario::UnknownScenario> {
+    Scenario::named(name)
+}
+
+/// An invariant was broken.
+const BROKEN: u8 = 1;
+/// The user has something to put right.
+const WRONG_INPUT: u8 = 2;
+/// A replay went another way than its schedule.
+const DIVERGED: u8 = 4;
+/// A run came to no rest.
+const UNDECIDED: u8 = 5;
+
+/// Why it ends early.
+enum Failure {
+    /// Standard output is closed or full.
+    Output(io::Error),
+    /// The user has something to put right.
+    Input(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(it: io::Error) -> Failure {
+        Failure::Output(it)
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(it) => it,
+        Err(it) => return explain(&it),
+    };
+    let out = &mut io::stdout().lock();
+    let done = match cli.command {
+        None => hunts(&cli.hunt, out),
+        Some(Command::Run(it)) => runs(it, out),
+        Some(Command::Replay(it)) => replays(&it, out),
+        Some(Command::List(it)) => lists(&it, out),
+    };
+    match done.and_then(|code| Ok(out.flush().map(|()| code)?)) {
+        Ok(code) => ExitCode::from(code),
+        Err(Failure::Output(it)) if it.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(it)) => complain(&format!("standard output cannot be written: {it}")),
+        Err(Failure::Input(it)) => complain(&it),
+    }
+}
+
+/// One paragraph on standard error.
+fn complain(what: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "error: {what}"); // nobody is left to be told if this fails
+    ExitCode::from(WRONG_INPUT)
+}
+
+/// Help and version as they are; an error in one paragraph that ends with what to type.
+fn explain(it: &clap::Error) -> ExitCode {
+    if matches!(it.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = it.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = it.render().to_string();
+    let told = text.split("\n\n").filter(|it| !it.trim_start().starts_with("Usage:") && !it.contains("try '--help'"));
+    let told: Vec<String> = told.map(|it| it.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let mut told = told.join("; ").trim_start_matches("error: ").trim_end_matches(['.', ';', ' ']).to_owned();
+    if let (Some(ContextValue::String(typed)), None) =
+        (it.get(ContextKind::InvalidSubcommand), it.get(ContextKind::SuggestedSubcommand))
+    {
+        let command = Cli::command();
+        if let Some(name) = nearest(typed, command.get_subcommands().map(clap::Command::get_name)) {
+            told = format!("{told}; did you mean `vgdp-sim {name}`?");
+        }
+    }
+    complain(&format!("{told} (`vgdp-sim --help` shows what there is)"))
+}
+
+fn width(asked: Option<u16>) -> usize {
+    let terminal = io::stdout().is_terminal();
+    let columns = || env::var("COLUMNS").ok()?.parse::<usize>().ok().filter(|it| (40..=1000).contains(it));
+    asked.map(usize::from).or_else(columns).unwrap_or(if terminal { 80 } else { 120 })
+}
+
+fn colour() -> bool {
+    io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+}
+
+impl Show {
+    fn style(&self) -> Style {
+        Style { width: width(self.width), colour: colour(), all: self.all, verbose: self.verbose }
+    }
+}
+
+fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let scenarios = if args.scenarios.is_empty() { Scenario::built_in() } else { args.scenarios.clone() };
+    let width = width(args.width);
+    let shows_progress = io::stderr().is_terminal();
+    let mut hunted = Vec::new();
+    for (index, scenario) in scenarios.iter().enumerate() {
+        if shows_progress {
+            let (at, of) = (index + 1, scenarios.len());
+            let _ = write!(io::stderr(), "\r\x1b[Khunting {at} of {of}: {}", scenario.name);
+        }
+        hunted.push(Hunted {
+            scenario: scenario.clone(),
+            seed: args.seed,
+            campaign: hunt(scenario, args.seed, args.runs),
+        });
+    }
+    if shows_progress {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    out.write_all(summary::heading(args.runs, args.seed, width).as_bytes())?;
+    out.write_all(summary::counts(&hunted, width).as_bytes())?;
+
+    let cheapest = summary::cheapest(&hunted);
+    if !cheapest.is_empty() {
+        writeln!(out, "\nThe cheapest way to break each of them\n")?;
+    }
+    for it in &cheapest {
+        let kept = match keep(&args.out, &it.file_name(), &it.file_text()) {
+            Ok(path) => Kept::At(path.display().to_string()),
+            Err(error) => Kept::Not(format!("{}: {error}", args.out.display())),
+        };
+        out.write_all(it.describe(&kept, width).as_bytes())?;
+    }
+    if let Some(it) = cheapest.iter().find(|it| it.id() == "slot-leak") {
+        let style = Style { width, colour: colour(), all: false, verbose: false };
+        let schedule = it.schedule();
+        let story = Story::tell(&schedule.scenario, &mut Replayed::new(&schedule));
+        writeln!(out, "\nThe cheapest slot leak, step by step\n")?;
+        out.write_all(story.timeline(&style, Some(schedule.actions.len())).as_bytes())?;
+        writeln!(out)?;
+        out.write_all(story.verdict(&style).as_bytes())?;
+    }
+    Ok(0)
+}
+
+fn keep(dir: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(dir)?;
+    let path = dir.join(name);
+    fs::write(&path, text)?;
+    Ok(path)
+}
+
+fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let RunArgs { scenario, seed, run, nodes, tasks, schedule, save, show } = args;
+    let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
+    let scenario = scenario.scope(nodes, tasks);
+    let mut scheduler: Box<dyn Scheduler> = match schedule {
+        Policy::Uniform => Box::new(Uniform::new(seed, run)),
+        Policy::Placed => Box::new(Placed::new(seed, run)),
+        Policy::Normal => Box::new(Normal),
+    };
+    let style = show.style();
+    let story = Story::tell(&scenario, &mut *scheduler);
+    out.write_all(story.timeline(&style, None).as_bytes())?;
+    writeln!(out)?;
+    out.write_all(story.verdict(&style).as_bytes())?;
+    if let Some(path) = save {
+        let invariant = story.report.violations().next().map(|it| it.0);
+        let text = Schedule::new(scenario, invariant, Then::Stop, story.schedule()).to_string();
+        if path.as_os_str() == "-" {
+            write!(out, "\n{text}")?;
+        } else {
+            let name = path.display();
+            fs::write(&path, text)
+                .map_err(|it| Failure::Input(format!("`{name}` cannot be written: {it}; give --save another file")))?;
+            writeln!(out, "\nThe schedule is in {name}.")?;
+        }
+    }
+    Ok(code(&story))
+}
+
+fn code(story: &Story) -> u8 {
+    if story.broke_anything() {
+        BROKEN
+    } else if story.report.ended == Ended::Undecided {
+        UNDECIDED
+    } else {
+        0
+    }
+}
+
+fn replays(args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let name = if args.file.as_os_str() == "-" { "standard input".to_owned() } else { args.file.display().to_string() };
+    let text = if args.file.as_os_str() == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(&args.file)
+    };
+    let text = text.map_err(|it| {
+        Failure::Input(format!(
+            "`{name}` cannot be read: {it}; `vgdp-sim` without arguments writes schedules to replay"
+        ))
+    })?;
+    let schedule: Schedule = text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))?;
+    let style = args.show.style();
+    let mut replay = Replayed::new(&schedule);
+    let story = Story::tell(&schedule.scenario, &mut replay);
+    out.write_all(story.timeline(&style, Some(schedule.actions.len())).as_bytes())?;
+    writeln!(out)?;
+    if let Some(it) = replay.divergence(&story.report) {
+        out.write_all(schedule.tell_divergence(&it, &name, style.width).as_bytes())?;
+        return Ok(DIVERGED);
+    }
+    out.write_all(story.verdict(&style).as_bytes())?;
+    if let Some(text) = schedule.tell_expectation(&story.report, style.width) {
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(code(&story))
+}
+
+fn lists(args: &ListArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let width = width(args.width);
+    let text = match args.topic {
+        Topic::Scenarios => tables::scenarios(width),
+        Topic::Invariants => tables::invariants(width),
+        Topic::Rules => tables::rules(width),
+        Topic::Assumptions => tables::assumptions(width),
+        Topic::Prices => tables::prices(width),
+        Topic::Designs => tables::designs(width),
+    };
+    out.write_all(text.as_bytes())?;
+    Ok(0)
+}

@@ -1,0 +1,226 @@
+//! The command line as a user meets it: what it prints, what it writes, how it exits.
+
+#![cfg(feature = "cli")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+use vgdp_sim::invariants::INVARIANTS;
+use vgdp_sim::model::rules::Rule;
+use vgdp_sim::model::time::Obligation;
+use vgdp_sim::scenario::Scenario;
+
+/// What a run of the program left behind.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vgdp-sim"));
+    command.args(args).env_remove("COLUMNS").env_remove("NO_COLOR");
+    command
+}
+
+fn ran(mut command: Command) -> Ran {
+    let it = command.output().expect("the program starts");
+    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
+    Ran { code: it.status.code(), out: text(it.stdout), err: text(it.stderr) }
+}
+
+fn vgdp_sim(args: &[&str]) -> Ran {
+    ran(command(args))
+}
+
+/// The same with something on standard input.
+fn with_input(args: &[&str], input: &str) -> Ran {
+    let mut command = command(args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let it = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
+    Ran { code: it.status.code(), out: text(it.stdout), err: text(it.stderr) }
+}
+
+/// A directory of this test's own, which does not exist yet.
+fn fresh_dir(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+    match fs::remove_dir_all(&dir) {
+        Err(it) if it.kind() != io::ErrorKind::NotFound => panic!("{}: {it}", dir.display()),
+        _ => dir,
+    }
+}
+
+/// Hunts in a scenario that is sure to be broken and returns what was printed and the schedules that were written.
+fn hunted(name: &str) -> (Ran, Vec<PathBuf>) {
+    let dir = fresh_dir(name);
+    let out = dir.to_str().unwrap();
+    let ran = vgdp_sim(&["--scenario", "pod-deleted", "--runs", "300", "--seed", "1", "--out", out]);
+    let mut files: Vec<PathBuf> = fs::read_dir(&dir).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    (ran, files)
+}
+
+/// One paragraph that starts with `error: ` and says each of these.
+fn assert_refused(ran: &Ran, says: &[&str]) {
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.starts_with("error: ") && ran.err.trim_end().lines().count() == 1, "{}", ran.err);
+    for it in says {
+        assert!(ran.err.contains(it), "{it:?} is missing in {}", ran.err);
+    }
+}
+
+#[test]
+fn each_list_names_what_there_is() {
+    let names: [(&str, Vec<String>); 4] = [
+        ("scenarios", Scenario::built_in().iter().map(|it| it.name.to_owned()).collect()),
+        ("invariants", INVARIANTS.iter().map(|it| it.id.to_owned()).collect()),
+        ("rules", Rule::ALL.iter().map(|it| it.name().to_owned()).collect()),
+        ("assumptions", Obligation::ALL.iter().map(|it| format!("{it:?}")).collect()),
+    ];
+    for (topic, names) in names {
+        let it = vgdp_sim(&["list", topic]);
+        assert_eq!((it.code, it.err.as_str()), (Some(0), ""));
+        for name in names {
+            assert!(it.out.lines().any(|line| line == name), "{topic} lacks {name}");
+        }
+    }
+    assert!(vgdp_sim(&["list", "prices"]).out.contains("Price 0, over at once: the user sets spec.cancel."));
+    assert!(vgdp_sim(&["list", "rules"]).out.contains("Velero: `pkg/datapath/manager.go`"));
+}
+
+#[test]
+fn lists_stay_within_the_columns_of_the_terminal() {
+    for topic in ["scenarios", "invariants", "rules", "assumptions", "prices"] {
+        let mut command = command(&["list", topic]);
+        command.env("COLUMNS", "80");
+        let it = ran(command);
+        let longest = it.out.lines().max_by_key(|line| line.chars().count()).unwrap();
+        let words = longest.split_whitespace().count();
+        assert!(longest.chars().count() <= 80 || words == 1, "{topic}: {longest}");
+    }
+}
+
+#[test]
+fn a_hunt_writes_schedules_that_replay_and_name_their_invariant() {
+    let (ran, files) = hunted("hunt");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains("of 300 runs") && !ran.out.contains(" holds"), "{}", ran.out);
+    assert!(!files.is_empty(), "{}", ran.out);
+    for file in files {
+        let path = file.to_str().unwrap();
+        let id = file.file_stem().unwrap().to_str().unwrap().strip_prefix("pod-deleted-").unwrap();
+        assert!(ran.out.contains(&format!("vgdp-sim replay {path}")), "{}", ran.out);
+        let replay = vgdp_sim(&["replay", path]);
+        assert_eq!(replay.code, Some(1), "{}", replay.err);
+        assert!(replay.out.contains(&format!("Broken: {id}:")), "{}", replay.out);
+        let through_a_pipe = with_input(&["replay", "-"], &fs::read_to_string(&file).unwrap());
+        assert_eq!((through_a_pipe.code, &through_a_pipe.out), (Some(1), &replay.out));
+    }
+}
+
+#[test]
+fn a_hunt_shows_the_slot_leak_step_by_step() {
+    let (ran, _) = hunted("slot-leak");
+    let (_, timeline) = ran.out.split_once("The cheapest slot leak, step by step").expect("pods were deleted");
+    assert!(timeline.contains("user::deletes_pod(a)") && timeline.contains("slot-leak is broken for a"), "{timeline}");
+}
+
+#[test]
+fn a_schedule_that_cannot_be_written_is_printed() {
+    let file = fresh_dir("not-a-directory");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "in the way").unwrap();
+    let ran = vgdp_sim(&["--scenario", "pod-deleted", "--runs", "300", "--out", file.to_str().unwrap()]);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("could not be written") && ran.out.contains("    scenario: pod-deleted"), "{}", ran.out);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let ((one, _), (two, _)) = (hunted("bytes"), hunted("bytes"));
+    assert_eq!(one.out, two.out);
+    let args = ["run", "--scenario", "anything", "--seed", "7", "--run", "3", "--all", "--verbose"];
+    assert_eq!(vgdp_sim(&args).out, vgdp_sim(&args).out);
+    let other = ["run", "--scenario", "anything", "--seed", "8", "--run", "3", "--all", "--verbose"];
+    assert_ne!(vgdp_sim(&args).out, vgdp_sim(&other).out);
+}
+
+#[test]
+fn a_run_saves_a_schedule_that_ends_in_the_same_verdict() {
+    let dir = fresh_dir("save");
+    fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("run.schedule");
+    let path = file.to_str().unwrap();
+    for schedule in ["uniform", "placed", "normal"] {
+        let run = ["run", "--scenario", "anything", "--run", "4", "--schedule", schedule, "--save", path];
+        let run = vgdp_sim(&run);
+        let replay = vgdp_sim(&["replay", path]);
+        let verdict = |it: &Ran| it.out.split("\nAt rest").nth(1).unwrap_or(&it.out).lines().next().map(str::to_owned);
+        assert_eq!((run.code, verdict(&run)), (replay.code, verdict(&replay)), "{schedule}: {}", replay.err);
+    }
+}
+
+#[test]
+fn the_normal_schedule_breaks_nothing_in_the_normal_scenario() {
+    let it = vgdp_sim(&["run", "--scenario", "normal", "--schedule", "normal"]);
+    assert_eq!(it.code, Some(0), "{}", it.out);
+    assert!(it.out.contains("a.phase InProgress -> Completed"), "{}", it.out);
+    assert!(it.out.ends_with("No invariant was broken in this run.\n"), "{}", it.out);
+}
+
+#[test]
+fn a_schedule_that_diverges_says_where_and_what_was_enabled() {
+    let it = with_input(&["replay", "-"], "scenario: cancel\n\nuser::cancels(a)\nuser::cancels(a)\n");
+    assert_eq!(it.code, Some(4), "{}", it.err);
+    assert!(it.out.contains("line 4: `user::cancels(a)` is not enabled"), "{}", it.out);
+    assert!(it.out.contains("\n  cr_watch::receives(n0)\n"), "{}", it.out);
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    assert_refused(&vgdp_sim(&["--scenario", "cancle"]), &["`cancle`", "did you mean `cancel`?", "list scenarios"]);
+    assert_refused(&vgdp_sim(&["run", "--scenario", "anythin"]), &["did you mean `anything`?"]);
+    assert_refused(&vgdp_sim(&["rnu"]), &["did you mean `vgdp-sim run`?"]);
+    assert_refused(&vgdp_sim(&["list", "rulez"]), &["'rulez'", "'rules'"]);
+    assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--shedule", "normal"]), &["'--schedule'"]);
+    assert_refused(
+        &with_input(&["replay", "-"], "scenario: cancel\nworker::read(n0, a)\n"),
+        &["standard input: line 2", "`worker::read`", "did you mean `worker::reads`?"],
+    );
+    assert_refused(
+        &with_input(&["replay", "-"], "scenario: cancel\nworker::reads(n0, c)\n"),
+        &["`c` is neither a node (n0 to n1) nor a task (a)"],
+    );
+}
+
+#[test]
+fn bad_input_is_refused_with_what_to_do() {
+    assert_refused(&vgdp_sim(&["replay", "no-such-file"]), &["`no-such-file` cannot be read"]);
+    assert_refused(&vgdp_sim(&["run"]), &["--scenario", "--help"]);
+    assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--nodes", "4"]), &["'4'", "1..=3"]);
+    assert_refused(&vgdp_sim(&["--runs", "0"]), &["'0'"]);
+    assert_refused(&with_input(&["replay", "-"], ""), &["write `scenario: cancel`"]);
+}
+
+/// The output is longer than a pipe holds, so the program is still writing when nobody reads any more.
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let args = ["run", "--scenario", "anything", "--all", "--verbose", "--width", "60"];
+    assert!(vgdp_sim(&args).out.len() > 1 << 16, "the output fits into a pipe");
+    let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let it = child.wait_with_output().unwrap();
+    assert!(first.starts_with("anything: "));
+    assert_eq!((it.status.code(), String::from_utf8(it.stderr).unwrap().as_str()), (Some(0), ""));
+}
+
+#[test]
+fn nothing_is_coloured_unless_a_terminal_reads_it() {
+    assert!(!vgdp_sim(&["run", "--scenario", "anything"]).out.contains('\u{1b}'));
+}
