@@ -210,7 +210,21 @@ fn bad_input_is_refused_with_what_to_do() {
 /// The output is longer than a pipe holds, so the program is still writing when nobody reads any more.
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
-    let args = ["run", "--scenario", "anything", "--all", "--verbose", "--width", "60"];
+    let args = [
+        "run",
+        "--scenario",
+        "anything",
+        "--nodes",
+        "3",
+        "--tasks",
+        "4",
+        "--schedule",
+        "normal",
+        "--all",
+        "--verbose",
+        "--width",
+        "60",
+    ];
     assert!(vgdp_sim(&args).out.len() > 1 << 16, "the output fits into a pipe");
     let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
