@@ -19,9 +19,9 @@ pub enum Kind {
     /// Over every step: what was, what was done, what is.
     Step(fn(&World, Action, &World, TaskId) -> bool),
     /// It may fail to hold for so many seconds at a stretch; time in which a passing fault is in force does not count.
-    Within(u16, fn(&World, &Setup, TaskId) -> bool),
+    Within(u16, fn(&World, &Setup<'_>, TaskId) -> bool),
     /// Where nobody owes a step and no passing fault is in force.
-    AtRest(fn(&World, &Setup, TaskId) -> bool),
+    AtRest(fn(&World, &Setup<'_>, TaskId) -> bool),
 }
 
 /// Something that must hold, for each task.

@@ -9,6 +9,7 @@
 //! # The idea in one example
 //!
 //! ```
+//! use vgdp_sim::designs::Upstream;
 //! use vgdp_sim::invariants::INVARIANTS;
 //! use vgdp_sim::run::run;
 //! use vgdp_sim::scenario::Scenario;
@@ -19,15 +20,15 @@
 //! let scenario = Scenario::named("cancel")?;
 //!
 //! // If everybody takes turns and the user stays away, all is well.
-//! assert_eq!(run(&scenario, &mut Normal).violations().count(), 0);
+//! assert_eq!(run(&scenario, &Upstream, &mut Normal).violations().count(), 0);
 //!
 //! // Chance finds a schedule that breaks an invariant, and leaves out what it does not need.
-//! let campaign = hunt(&scenario, 1, 2_000);
+//! let campaign = hunt(&scenario, &Upstream, 1, 2_000);
 //! let leak = campaign.findings.iter().find(|it| INVARIANTS[it.invariant].id == "slot-leak").expect("a known race");
 //! assert_eq!(leak.price, 0);
 //!
 //! // The schedule is a list of named actions, and replays.
-//! let again = run(&scenario, &mut Replay::then_normal(&leak.schedule));
+//! let again = run(&scenario, &Upstream, &mut Replay::then_normal(&leak.schedule));
 //! assert!(again.broken[leak.invariant].is_some());
 //! # Ok::<(), vgdp_sim::scenario::UnknownScenario>(())
 //! ```
@@ -66,5 +67,7 @@ pub mod scheduler;
 
 pub mod run;
 pub mod search;
+
+pub mod designs;
 
 pub mod report;

@@ -3,6 +3,7 @@
 //! It records nothing. A run that found something is run again to record, again to shrink, again to print.
 
 use crate::invariants::{COUNT, INVARIANTS, Kind};
+use crate::model::design::Design;
 use crate::model::place::{TASKS, TaskId};
 use crate::model::rules::{Action, Class, Enabled, Setup};
 use crate::model::world::World;
@@ -84,8 +85,8 @@ struct Monitors {
 /// # Panics
 ///
 /// When the scope of the scenario is too large, or its prefix is not enabled.
-pub fn run(scenario: &Scenario, scheduler: &mut dyn Scheduler) -> Report {
-    observe(scenario, scheduler, &mut |_| {})
+pub fn run(scenario: &Scenario, design: &dyn Design, scheduler: &mut dyn Scheduler) -> Report {
+    observe(scenario, design, scheduler, &mut |_| {})
 }
 
 /// The same, shown to `watch` step by step.
@@ -93,8 +94,13 @@ pub fn run(scenario: &Scenario, scheduler: &mut dyn Scheduler) -> Report {
 /// # Panics
 ///
 /// When the scope of the scenario is too large, or its prefix is not enabled.
-pub fn observe(scenario: &Scenario, scheduler: &mut dyn Scheduler, watch: &mut dyn FnMut(&Moment<'_>)) -> Report {
-    let setup = scenario.setup();
+pub fn observe(
+    scenario: &Scenario,
+    design: &dyn Design,
+    scheduler: &mut dyn Scheduler,
+    watch: &mut dyn FnMut(&Moment<'_>),
+) -> Report {
+    let setup = scenario.setup(design);
     let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
     let mut enabled = Enabled::default();
     let mut monitors = Monitors { seconds: [[0; TASKS]; COUNT] };
@@ -158,7 +164,7 @@ fn check_step(
     was: &World,
     action: Action,
     is: &World,
-    setup: &Setup,
+    setup: &Setup<'_>,
     seconds: u16,
     monitors: &mut Monitors,
     report: &mut Report,
@@ -192,7 +198,7 @@ fn check_step(
     }
 }
 
-fn check_at_rest(world: &World, setup: &Setup, report: &mut Report, full_price: u8) {
+fn check_at_rest(world: &World, setup: &Setup<'_>, report: &mut Report, full_price: u8) {
     for (index, invariant) in INVARIANTS.iter().enumerate() {
         if let Kind::AtRest(broken) = invariant.broken
             && report.broken[index].is_none()

@@ -3,6 +3,7 @@
 //! Every run starts from the empty cluster: a scenario is a size, a budget for operators and faults, and the named
 //! steps that come first. No world is written by hand, since an unreachable start is a false alarm.
 
+use crate::model::design::Design;
 use crate::model::faults::Disturbance;
 use crate::model::place::{NODES, TaskId};
 use crate::model::rules::{Action, Rule, Setup};
@@ -149,8 +150,9 @@ impl Scenario {
     }
 
     /// What does not change during a run of it.
-    pub fn setup(&self) -> Setup {
+    pub fn setup<'a>(&self, design: &'a dyn Design) -> Setup<'a> {
         Setup {
+            design,
             times: self.times,
             limits: [self.limit; NODES],
             reports_progress: self.reports_progress,

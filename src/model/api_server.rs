@@ -8,7 +8,7 @@ use zerocopy::{FromZeros, Immutable, IntoBytes};
 use super::data_mover::End;
 use super::node_agent::routine::{Attempt, Seat};
 use super::place::{Host, TaskId};
-use super::rules::Step;
+use super::rules::{Setup, Step};
 use super::time::Age;
 use super::watch::PodEvent;
 use super::world::World;
@@ -128,6 +128,8 @@ pub struct Pod {
     pub phase: PodPhase,
     /// `spec.nodeName`; kept after the object is gone, since the process may still be there.
     pub host: Host,
+    /// `metadata.deletionTimestamp` is set, and its grace runs.
+    pub deleting: bool,
     /// What the terminal phase says of the end; kept for whoever holds a copy of the pod.
     pub end: End,
     /// The backup PVC, which the custom resource owns.
@@ -205,16 +207,31 @@ impl World {
         }
     }
 
-    /// DELETE of a pod. Its grace is 0, so the object goes at once and no terminal phase is ever published; watchers
-    /// see it modified, then deleted (B2, B4). Needs room for two entries.
-    pub fn delete_pod(&mut self, t: TaskId) {
-        let phase = self.tasks[t].pod.phase;
-        if phase.exists() {
-            self.log_pod(t, phase, PodEvent::Modified);
-            self.tasks[t].pod.phase = PodPhase::Absent;
-            self.tasks[t].kubelet.forgets_pod();
-            self.log_pod(t, PodPhase::Absent, PodEvent::Deleted);
+    /// DELETE of a pod. With a grace of 0, which is Velero's, the object goes at once and no terminal phase is ever
+    /// published; watchers see it modified, then deleted (B2, B4). With more it stays until the kubelet has reported
+    /// the end, unless it is unscheduled or has ended (B1). Needs room for two entries.
+    pub fn delete_pod(&mut self, setup: &Setup<'_>, t: TaskId) {
+        let Pod { phase, host, deleting, .. } = self.tasks[t].pod;
+        if !phase.exists() {
+            return;
         }
+        if setup.design.pod_grace() > 0 && host != Host::NOBODY && !phase.is_terminal() {
+            if !deleting {
+                self.tasks[t].pod.deleting = true;
+                self.log_pod(t, phase, PodEvent::Modified);
+            }
+            return;
+        }
+        self.log_pod(t, phase, PodEvent::Modified);
+        self.remove_pod(t);
+    }
+
+    /// The object of a pod goes. Needs room for one entry.
+    pub(super) fn remove_pod(&mut self, t: TaskId) {
+        self.tasks[t].pod.phase = PodPhase::Absent;
+        self.tasks[t].pod.deleting = false;
+        self.tasks[t].kubelet.forgets_pod();
+        self.log_pod(t, PodPhase::Absent, PodEvent::Deleted);
     }
 
     /// A change of a pod's status. Needs room for one entry.
@@ -248,7 +265,7 @@ impl World {
     /// The custom resource is gone and something it owned is not.
     pub fn has_garbage(&self, t: TaskId) -> bool {
         let task = &self.tasks[t];
-        !task.cr.exists && (task.pod.phase.exists() || task.pod.volume)
+        !task.cr.exists && ((task.pod.phase.exists() && !task.pod.deleting) || task.pod.volume)
     }
 
     /// The custom resource is accepted: its prepare timeout begins.

@@ -22,7 +22,7 @@ pub fn passes(step: &mut Step<'_>) -> Option<()> {
 }
 
 /// Lets time go by.
-pub(super) fn pass(world: &mut World, setup: &Setup) {
+pub(super) fn pass(world: &mut World, setup: &Setup<'_>) {
     let seconds = world.seconds_ahead(setup);
     let forced = setup.times.span(Obligation::ForcedCancelInProgress).earliest;
     let prepare = setup.times.span(Obligation::PrepareTimeout).earliest;
@@ -70,12 +70,12 @@ impl Task {
 
 impl World {
     /// How many seconds the clock would pass now.
-    pub fn seconds_ahead(&mut self, setup: &Setup) -> u16 {
+    pub fn seconds_ahead(&mut self, setup: &Setup<'_>) -> u16 {
         self.next_boundary(setup).unwrap_or(LONG)
     }
 
     /// Seconds to the next boundary of any window, if there is one.
-    pub fn next_boundary(&mut self, setup: &Setup) -> Option<u16> {
+    pub fn next_boundary(&mut self, setup: &Setup<'_>) -> Option<u16> {
         let mut next = u16::MAX;
         let mut consider = |boundary: Option<u16>| next = next.min(boundary.unwrap_or(u16::MAX));
         for n in self.node_ids() {
@@ -95,8 +95,8 @@ impl World {
 
     /// What follows from a step without a step of its own: logs are compacted, windows of waits and polls start and
     /// stop, and what can no longer matter is forgotten, so that worlds recur.
-    pub(super) fn settle(&mut self, setup: &Setup) {
-        self.compact_logs();
+    pub(super) fn settle(&mut self, setup: &Setup<'_>) {
+        self.compact_logs(setup.design);
         for n in self.node_ids() {
             routine::starts_waiting(&mut self.nodes[n].worker, &setup.times);
             self.settle_periodic(setup, n);
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    fn settle_periodic(&mut self, setup: &Setup, n: NodeId) {
+    fn settle_periodic(&mut self, setup: &Setup<'_>, n: NodeId) {
         if !self.periodic_would_act(setup, n) {
             self.nodes[n].periodic = Window::OFF;
         } else if self.nodes[n].periodic.is_off() {
@@ -118,7 +118,7 @@ impl World {
         }
     }
 
-    fn settle_task(&mut self, setup: &Setup, t: TaskId) {
+    fn settle_task(&mut self, setup: &Setup<'_>, t: TaskId) {
         if !self.has_garbage(t) {
             self.tasks[t].garbage = Window::OFF;
         } else if self.tasks[t].garbage.is_off() {
@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    fn settle_known(&mut self, setup: &Setup, n: NodeId, t: TaskId) {
+    fn settle_known(&mut self, setup: &Setup<'_>, n: NodeId, t: TaskId) {
         let Known { cr, key, .. } = self.tasks[t].at[n];
         if !cr.is_live() {
             self.tasks[t].at[n].cancelled = Age::NONE; // it matters again only for a name that is used again

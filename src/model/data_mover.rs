@@ -6,8 +6,9 @@
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 use super::api_server::{DataUpload, Phase};
+use super::design::{Heard, ResultSignal};
 use super::place::TaskId;
-use super::rules::Step;
+use super::rules::{Setup, Step};
 use super::time::{Obligation, Window};
 use super::world::World;
 use crate::require;
@@ -235,6 +236,10 @@ pub struct Mover {
     pub heard_cancel: bool,
     /// The handler's send came before the transfer's, while both are blocked.
     handler_first: bool,
+    /// While its handler was blocked its custom resource changed: it hears of the newest version at once.
+    pub(super) behind: bool,
+    /// The result that reached main's channel first, where the first wins.
+    signal: Outcome,
     /// A fault: the transfer does not end by itself.
     pub hung: bool,
     /// A fault: the transfer takes its time to heed a cancel.
@@ -272,6 +277,13 @@ impl Mover {
     #[inline]
     pub fn is_transferring(&self) -> bool {
         self.process == Process::Running && self.transfer == Transfer::Running
+    }
+
+    /// A result reaches main's channel, where the first wins.
+    fn signals(&mut self, outcome: Outcome) {
+        if self.signal == Outcome::None {
+            self.signal = outcome;
+        }
     }
 
     /// Whether one of its goroutines is blocked on the result signal.
@@ -322,7 +334,7 @@ pub fn begins_polling(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// Its informer lists: what is there comes as an addition, which no handler looks at.
+/// Its informer lists: what is there comes as an addition, at which upstream does not look.
 ///
 /// Spec: P3 to P5, E8. Velero: `pkg/datamover/backup_micro_service.go`, `Init`.
 pub fn lists(step: &mut Step<'_>, t: TaskId) -> Option<()> {
@@ -330,6 +342,7 @@ pub fn lists(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(now.tasks[t].mover.is_running(), now.tasks[t].mover.handler == Handler::Unlisted);
     step.within(now.tasks[t].mover.listing)?;
 
+    let setup = step.setup;
     let next = step.fires()?;
     let told = next.end_of_cr_log();
     let listed = next.tasks[t].cr;
@@ -338,39 +351,62 @@ pub fn lists(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     mover.listing = Window::OFF;
     mover.told = told;
     mover.last = listed;
+    if listed.exists && setup.design.mover_hears(&Heard::Add(listed)) {
+        next.cancels(setup, t);
+    }
     Some(())
 }
 
-/// Its handler hears of an update and acts only on the edge: InProgress, and cancel set by this very update.
-///
-/// Before it has read its custom resource that crashes; before there is a data path it blocks on the result signal;
-/// before the data path can be cancelled it crashes; after that it cancels.
+/// Its handler hears of a change and acts, in upstream, only on the edge: InProgress, and cancel set by this very update.
 ///
 /// Spec: P5, C, S-cb. Velero: `pkg/datamover/backup_micro_service.go`, `Init`, `cancelDataUpload`.
 pub fn hears(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let new = now.next_for_mover(t)?;
 
-    let stopping = step.window(Obligation::TransferStop);
-    let patch = step.window(Obligation::StatusPatch);
+    let setup = step.setup;
     let next = step.fires()?;
     let mover = &mut next.tasks[t].mover;
-    let old = mover.last;
-    mover.told += 1;
-    mover.last = new;
-    let edge = new.exists && old.exists && new.phase == Phase::InProgress && new.cancel && !old.cancel; // P5
-    if edge {
-        mover.heard_cancel = true;
-        match mover.main {
-            Main::None | Main::Booting | Main::Polling | Main::Created => next.end_process(t, End::Crashed, patch),
-            Main::Found | Main::Exiting => {
-                mover.handler = Handler::Sending; // C1
-                mover.handler_first = mover.transfer != Transfer::Sending;
-            }
-            _ => next.cancel_transfer(t, stopping), // C2
-        }
+    let old = std::mem::replace(&mut mover.last, new);
+    if mover.behind {
+        mover.behind = false;
+    } else {
+        mover.told += 1;
+    }
+    let heard = match (old.exists, new.exists) {
+        (true, true) => Heard::Update(old, new),
+        (true, false) => Heard::Delete(old),
+        (false, _) => Heard::Add(new),
+    };
+    if setup.design.mover_hears(&heard) {
+        next.cancels(setup, t);
     }
     Some(())
+}
+
+impl World {
+    /// The mover acts on a cancel. Before main has its custom resource that crashes; before there is a data path it
+    /// reports the cancel itself; before the data path can be cancelled it crashes; after that it cancels.
+    fn cancels(&mut self, setup: &Setup<'_>, t: TaskId) {
+        let mover = &mut self.tasks[t].mover;
+        mover.heard_cancel = true;
+        match mover.main {
+            Main::None | Main::Booting | Main::Polling | Main::Created => {
+                self.end_process(t, End::Crashed, setup.times.window(Obligation::StatusPatch));
+            }
+            Main::Found | Main::Exiting => match setup.design.result_signal() {
+                ResultSignal::Rendezvous => {
+                    mover.handler = Handler::Sending; // C1
+                    mover.handler_first = mover.transfer != Transfer::Sending;
+                }
+                ResultSignal::FirstWins => {
+                    mover.signals(Outcome::Canceled);
+                    mover.events.records(Reason::Stopped);
+                }
+            },
+            _ => self.cancel_transfer(t, setup.times.window(Obligation::TransferStop)), // C2
+        }
+    }
 }
 
 /// Its handler, whose early report was received, records that the mover stops, and listens again.
@@ -387,7 +423,7 @@ pub fn records_early_stop(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     mover.events.records(Reason::Stopped);
     mover.handler = Handler::Listening;
     mover.told = told;
-    mover.last = newest;
+    mover.behind = mover.last != newest;
     Some(())
 }
 
@@ -472,10 +508,16 @@ pub fn records_started(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 /// Spec: P11, K8S-10. Velero: `pkg/datamover/backup_micro_service.go`, `RunCancelableDataPath`.
 pub fn receives_result(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
-    require!(at(now, t, Main::Selecting), now.tasks[t].mover.is_sending());
+    let mover = &now.tasks[t].mover;
+    require!(at(now, t, Main::Selecting), mover.is_sending() || mover.signal != Outcome::None);
 
     let next = step.fires()?;
     let mover = &mut next.tasks[t].mover;
+    mover.main = Main::Selected;
+    if mover.signal != Outcome::None {
+        mover.result = mover.signal;
+        return Some(());
+    }
     let from_handler =
         mover.handler == Handler::Sending && (mover.handler_first || mover.transfer != Transfer::Sending);
     if from_handler {
@@ -486,7 +528,6 @@ pub fn receives_result(step: &mut Step<'_>, t: TaskId) -> Option<()> {
         mover.transfer = Transfer::Done;
         mover.result = mover.outcome;
     }
-    mover.main = Main::Selected;
     Some(())
 }
 
@@ -574,11 +615,17 @@ fn transfer_may_end(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     step.within(mover.stopping)
 }
 
-/// The transfer's goroutine calls back, and blocks until main takes its result.
-pub(super) fn ends_transfer(next: &mut World, t: TaskId, outcome: Outcome) {
+/// The transfer's goroutine calls back and, in upstream, blocks until main takes its result.
+pub(super) fn ends_transfer(next: &mut World, setup: &Setup<'_>, t: TaskId, outcome: Outcome) {
     let mover = &mut next.tasks[t].mover;
-    mover.transfer = Transfer::Sending;
     mover.outcome = outcome;
+    match setup.design.result_signal() {
+        ResultSignal::Rendezvous => mover.transfer = Transfer::Sending,
+        ResultSignal::FirstWins => {
+            mover.transfer = Transfer::Done;
+            mover.signals(outcome);
+        }
+    }
     mover.stopping = Window::OFF;
     mover.progress = false;
     mover.handler_first = mover.handler == Handler::Sending;
@@ -591,8 +638,9 @@ pub fn transfer_ends_canceled(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(step.now().tasks[t].mover.cancelled);
     transfer_may_end(step, t)?;
 
+    let setup = step.setup;
     let next = step.fires()?;
-    ends_transfer(next, t, Outcome::Canceled);
+    ends_transfer(next, setup, t, Outcome::Canceled);
     Some(())
 }
 
@@ -602,8 +650,9 @@ pub fn transfer_ends_canceled(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn transfer_ends_completed(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     transfer_may_end(step, t)?;
 
+    let setup = step.setup;
     let next = step.fires()?;
-    ends_transfer(next, t, Outcome::Completed);
+    ends_transfer(next, setup, t, Outcome::Completed);
     Some(())
 }
 
@@ -614,8 +663,9 @@ pub fn transfer_ends_failed(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(step.now().tasks[t].mover.cancelled);
     transfer_may_end(step, t)?;
 
+    let setup = step.setup;
     let next = step.fires()?;
-    ends_transfer(next, t, Outcome::Failed);
+    ends_transfer(next, setup, t, Outcome::Failed);
     Some(())
 }
 

@@ -13,8 +13,9 @@ pub fn collects(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(now.has_garbage(t), now.pod_log_has_room(t));
     step.within(task.garbage)?;
 
+    let setup = step.setup;
     let next = step.fires()?;
-    next.delete_pod(t);
+    next.delete_pod(setup, t);
     next.tasks[t].pod.volume = false;
     Some(())
 }

@@ -7,6 +7,7 @@ use super::data_mover::{End, Handler, Main, Process};
 use super::place::TaskId;
 use super::rules::Step;
 use super::time::{Obligation, Window};
+use super::world::World;
 use crate::require;
 
 /// What the kubelet is doing about one pod.
@@ -51,7 +52,7 @@ impl Kubelet {
 pub fn starts_container(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(task.pod.phase == PodPhase::Pending, task.pod.host.node().is_some());
+    require!(task.pod.phase == PodPhase::Pending, task.pod.host.node().is_some(), !task.pod.deleting);
     require!(task.mover.process == Process::None, !task.kubelet.never_starts);
     step.within(task.kubelet.start)?;
 
@@ -114,9 +115,11 @@ pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(task.mover.is_running(), !task.mover.terminated, !task.kubelet.unkillable);
-    require!(!task.pod.phase.exists() || task.pod.end == End::Evicted);
+    require!(!task.pod.phase.exists() || task.pod.deleting || task.pod.end == End::Evicted);
 
-    let kill = step.window(Obligation::Sigkill);
+    let minimum = step.window(Obligation::Sigkill);
+    let grace = step.setup.design.pod_grace();
+    let kill = if task_is_gone(now, t) { minimum } else { minimum.or_after(grace) };
     let next = step.fires()?;
     next.tasks[t].mover.terminated = true;
     next.tasks[t].mover.cancelled = true;
@@ -124,7 +127,26 @@ pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// It kills the process, which had its 2 s.
+/// Whether the pod was removed without any grace.
+fn task_is_gone(now: &World, t: TaskId) -> bool {
+    !now.tasks[t].pod.phase.exists()
+}
+
+/// It deletes the object of a pod whose grace was used: its end is reported, or it never started.
+///
+/// Spec: C3, C5. Kubernetes: `status_manager.go`, `canBeDeleted`.
+pub fn removes_pod(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.pod.deleting, task.pod.phase.is_terminal() || task.mover.process == Process::None);
+    require!(now.pod_log_has_room(t));
+
+    let next = step.fires()?;
+    next.remove_pod(t);
+    Some(())
+}
+
+/// It kills the process, which had its 2 s, or its grace.
 ///
 /// Spec: K4, C1. Kubernetes: `kuberuntime_container.go`, `killContainer`.
 pub fn kills(step: &mut Step<'_>, t: TaskId) -> Option<()> {
@@ -133,7 +155,8 @@ pub fn kills(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(task.mover.is_running(), task.mover.terminated, !task.kubelet.unkillable);
     step.within(task.kubelet.kill)?;
 
+    let patch = step.window(Obligation::StatusPatch);
     let next = step.fires()?;
-    next.end_process(t, End::Killed, Window::OFF);
+    next.end_process(t, End::Killed, patch);
     Some(())
 }

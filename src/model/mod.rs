@@ -6,6 +6,7 @@ pub mod place;
 pub mod time;
 pub mod world;
 
+pub mod design;
 pub mod rules;
 
 pub mod api_server;

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use super::design::Design;
 use super::faults::Disturbance;
 use super::place::{NodeId, TaskId};
 use super::time::{Times, Window};
@@ -30,8 +31,10 @@ macro_rules! require {
 }
 
 /// What does not change during a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setup {
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// What is decided differently from upstream.
+    pub design: &'a dyn Design,
     /// How long things take.
     pub times: Times,
     /// `loadConcurrency` of each node.
@@ -43,18 +46,13 @@ pub struct Setup {
     pub merges_enqueue: bool,
 }
 
-impl Default for Setup {
-    fn default() -> Setup {
-        Setup {
-            times: Times::default(),
-            limits: [1; super::place::NODES],
-            reports_progress: true,
-            merges_enqueue: false,
-        }
+impl fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Setup({}, limits {:?})", self.design.name(), self.limits)
     }
 }
 
-impl Setup {
+impl Setup<'_> {
     /// `loadConcurrency` of node `n`.
     #[inline]
     pub fn limit(&self, n: NodeId) -> u8 {
@@ -78,14 +76,14 @@ pub enum Owed {
 pub struct Step<'a> {
     world: &'a mut World,
     /// What does not change.
-    pub setup: &'a Setup,
+    pub setup: &'a Setup<'a>,
     fire: bool,
     allowed: bool,
     owed: Owed,
 }
 
 impl<'a> Step<'a> {
-    fn new(world: &'a mut World, setup: &'a Setup, fire: bool) -> Step<'a> {
+    fn new(world: &'a mut World, setup: &'a Setup<'a>, fire: bool) -> Step<'a> {
         Step { world, setup, fire, allowed: false, owed: Owed::Now }
     }
 
@@ -422,7 +420,7 @@ macro_rules! rules {
             }
         }
 
-        fn ask_all(world: &mut World, setup: &Setup, out: &mut Enabled) {
+        fn ask_all(world: &mut World, setup: &Setup<'_>, out: &mut Enabled) {
             $(
                 at_each_place!($form world $group n t {
                     let guard: fn(&World, NodeId, TaskId) -> bool = $guard;
@@ -441,7 +439,7 @@ macro_rules! rules {
             )*
         }
 
-        fn tell(world: &mut World, setup: &Setup, action: Action) -> bool {
+        fn tell(world: &mut World, setup: &Setup<'_>, action: Action) -> bool {
             let (n, t) = (NodeId(action.node), TaskId(action.task));
             match action.rule {
                 $($(Rule::$variant => {
@@ -470,7 +468,7 @@ impl World {
 
     /// What may happen next. The world is not changed; it is taken as mutable because asking and firing are one function.
     #[inline]
-    pub fn enabled(&mut self, setup: &Setup, out: &mut Enabled) {
+    pub fn enabled(&mut self, setup: &Setup<'_>, out: &mut Enabled) {
         out.len = 0;
         out.urgent = false;
         out.any_owed = false;
@@ -485,7 +483,7 @@ impl World {
     ///
     /// The clock is not held back here: a replay may name only what a schedule could choose, and checks that itself.
     #[inline]
-    pub fn fire(&mut self, setup: &Setup, action: Action) -> bool {
+    pub fn fire(&mut self, setup: &Setup<'_>, action: Action) -> bool {
         let fired = tell(self, setup, action);
         if fired {
             self.settle(setup);
@@ -531,6 +529,7 @@ rules! {
         CallbackCleansUp = cleans_up when Op::CleanUp,
         CallbackDeletesPod = deletes_pod when Op::DeletePod,
         CallbackGets = gets when _,
+        CallbackIsCutShort = is_cut_short when _,
         CallbackMarksCanceled = marks_canceled when Op::MarkCanceled,
         CallbackMarksCompleted = marks_completed when Op::MarkCompleted,
         CallbackMarksFailed = marks_failed when Op::MarkFailed,
@@ -582,6 +581,7 @@ rules! {
 
     "kubelet": Step, kubelet (t) if |w, _, t| !w.shared.stalls.kubelet(t), at |_, _, _| () => {
         KubeletKills = kills when _,
+        KubeletRemovesPod = removes_pod when _,
         KubeletReportsExit = reports_exit when _,
         KubeletReportsRunning = reports_running when _,
         KubeletStartsContainer = starts_container when _,
@@ -652,6 +652,7 @@ rules! {
         WatcherGivesUpWaiting = gives_up_waiting when _,
         WatcherHearsEvent = hears_event when _,
         WatcherHearsPod = hears_pod when _,
+        WatcherIsClosed = is_closed when _,
         WatcherIsSentPod = is_sent_pod when _,
     }
 

@@ -38,6 +38,16 @@ impl Window {
         Window { earliest: U16::new(span.earliest), deadline: U16::new(deadline) }
     }
 
+    /// The same, or exactly after `seconds` if that is later.
+    #[must_use]
+    pub fn or_after(self, seconds: u16) -> Window {
+        if seconds > self.earliest.get() {
+            Window::new(Span { earliest: seconds, latest: Some(seconds) })
+        } else {
+            self
+        }
+    }
+
     /// It may happen now.
     #[inline]
     pub fn is_open(self) -> bool {

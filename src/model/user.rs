@@ -53,9 +53,10 @@ pub fn strips_finalizer(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 /// Spec: U4, K8S-1, B4.
 pub fn deletes_pod(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
-    require!(now.tasks[t].pod.phase.exists(), now.pod_log_has_room(t));
+    require!(now.tasks[t].pod.phase.exists(), !now.tasks[t].pod.deleting, now.pod_log_has_room(t));
 
+    let setup = step.setup;
     let next = step.spends(Disturbance::DeletePod)?;
-    next.delete_pod(t);
+    next.delete_pod(setup, t);
     Some(())
 }

@@ -11,6 +11,7 @@
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 use super::api_server::{DataUpload, PodPhase};
+use super::design::{Design, PodHeard};
 use super::place::{NodeId, TaskId};
 use super::time::Window;
 use super::world::World;
@@ -97,9 +98,14 @@ impl PodEntry {
         self.is_update() && matches!(self.phase, PodPhase::Running | PodPhase::Failed)
     }
 
-    /// The watcher of `t` may act on it.
-    fn concerns_watcher(self, t: TaskId) -> bool {
-        self.is_update() && self.task == t && self.phase.is_terminal()
+    /// The watcher of `t` is woken by it.
+    fn concerns_watcher(self, design: &dyn Design, t: TaskId) -> bool {
+        self.task == t
+            && match self.event {
+                PodEvent::Added => false,
+                PodEvent::Modified | PodEvent::Synced => design.watcher_hears(PodHeard::Update(self.phase)),
+                PodEvent::Deleted | PodEvent::Tombstone => design.watcher_hears(PodHeard::Delete),
+            }
     }
 }
 
@@ -236,7 +242,11 @@ impl World {
     pub fn next_for_mover(&self, t: TaskId) -> Option<DataUpload> {
         let mover = &self.tasks[t].mover;
         let log = &self.shared.cr_log;
-        (mover.is_listening() && mover.told < log.len).then(|| log.entries[mover.told as usize].cr)
+        if mover.is_listening() && mover.behind {
+            Some(self.tasks[t].cr)
+        } else {
+            (mover.is_listening() && mover.told < log.len).then(|| log.entries[mover.told as usize].cr)
+        }
     }
 
     /// Where an observer that lists now begins.
@@ -246,10 +256,10 @@ impl World {
     }
 
     /// Drops what all have passed and passes what concerns nobody.
-    pub(super) fn compact_logs(&mut self) {
+    pub(super) fn compact_logs(&mut self, design: &dyn Design) {
         self.compact_cr_log();
         for n in self.node_ids() {
-            self.compact_pod_log(n);
+            self.compact_pod_log(design, n);
         }
     }
 
@@ -296,7 +306,7 @@ impl World {
         }
     }
 
-    fn compact_pod_log(&mut self, n: NodeId) {
+    fn compact_pod_log(&mut self, design: &dyn Design, n: NodeId) {
         let log = &mut self.nodes[n].pods;
         if log.len == 0 {
             return;
@@ -309,7 +319,7 @@ impl World {
         for t in self.task_ids() {
             let watcher = &mut self.tasks[t].watcher;
             if watcher.listens_on(n) {
-                while watcher.told < log.seen && !log.entries[watcher.told as usize].concerns_watcher(t) {
+                while watcher.told < log.seen && !log.entries[watcher.told as usize].concerns_watcher(design, t) {
                     watcher.told += 1;
                 }
                 passed = passed.min(watcher.told);

@@ -1,5 +1,6 @@
 use super::{record, shrink};
 use crate::invariants::COUNT;
+use crate::model::design::Design;
 use crate::model::place::TaskId;
 use crate::model::rules::Action;
 use crate::run::{Ended, run};
@@ -39,11 +40,11 @@ pub struct Campaign {
 /// Runs a scenario `runs` times by chance and keeps the cheapest violation of each invariant: the lowest price, then the first run.
 ///
 /// A sample proves nothing about what it did not find.
-pub fn hunt(scenario: &Scenario, seed: u64, runs: u64) -> Campaign {
+pub fn hunt(scenario: &Scenario, design: &dyn Design, seed: u64, runs: u64) -> Campaign {
     let mut campaign = Campaign { runs, steps: 0, undecided: 0, broken: [0; COUNT], findings: Vec::new() };
     let mut cheapest: [Option<(u8, u64)>; COUNT] = [None; COUNT];
     for index in 0..runs {
-        let report = run(scenario, &mut Placed::new(seed, index));
+        let report = run(scenario, design, &mut Placed::new(seed, index));
         campaign.steps += u64::from(report.steps);
         campaign.undecided += u64::from(report.ended == Ended::Undecided);
         for (invariant, violation) in report.violations() {
@@ -54,11 +55,11 @@ pub fn hunt(scenario: &Scenario, seed: u64, runs: u64) -> Campaign {
     }
     for (invariant, it) in cheapest.iter().enumerate() {
         if let Some((price, index)) = *it {
-            let (report, actions) = record(scenario, &mut Placed::new(seed, index));
+            let (report, actions) = record(scenario, design, &mut Placed::new(seed, index));
             let violation = report.broken[invariant].expect("the same run finds the same");
             let prefix = scenario.prefix().count();
             let until = &actions[..(violation.step as usize + 1).saturating_sub(prefix).min(actions.len())];
-            let schedule = shrink(scenario, until, invariant, price);
+            let schedule = shrink(scenario, design, until, invariant, price);
             campaign.findings.push(Finding { invariant, task: violation.task, price, run: index, schedule });
         }
     }

@@ -6,15 +6,16 @@ mod shrink;
 pub use hunt::{Campaign, Finding, hunt};
 pub use shrink::shrink;
 
+use crate::model::design::Design;
 use crate::model::rules::Action;
 use crate::run::{Report, observe};
 use crate::scenario::Scenario;
 use crate::scheduler::Scheduler;
 
 /// Runs once more and writes down what is done, without the scenario's prefix.
-pub fn record(scenario: &Scenario, scheduler: &mut dyn Scheduler) -> (Report, Vec<Action>) {
+pub fn record(scenario: &Scenario, design: &dyn Design, scheduler: &mut dyn Scheduler) -> (Report, Vec<Action>) {
     let mut actions = Vec::new();
-    let report = observe(scenario, scheduler, &mut |it| actions.push(it.action));
+    let report = observe(scenario, design, scheduler, &mut |it| actions.push(it.action));
     actions.drain(..scenario.prefix().count());
     (report, actions)
 }

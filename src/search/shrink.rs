@@ -1,3 +1,4 @@
+use crate::model::design::Design;
 use crate::model::rules::Action;
 use crate::run::run;
 use crate::scenario::Scenario;
@@ -9,9 +10,15 @@ use super::record;
 /// is broken at no higher price. What is no longer enabled is skipped, and the normal schedule goes on to rest.
 ///
 /// The result replays strictly. It is locally minimal: no single action can be left out.
-pub fn shrink(scenario: &Scenario, actions: &[Action], invariant: usize, price: u8) -> Vec<Action> {
+pub fn shrink(
+    scenario: &Scenario,
+    design: &dyn Design,
+    actions: &[Action],
+    invariant: usize,
+    price: u8,
+) -> Vec<Action> {
     let breaks = |candidate: &[Action]| {
-        run(scenario, &mut Replay::lenient(candidate)).broken[invariant].is_some_and(|it| it.price <= price)
+        run(scenario, design, &mut Replay::lenient(candidate)).broken[invariant].is_some_and(|it| it.price <= price)
     };
     let mut kept = actions.to_vec();
     if !breaks(&kept) {
@@ -37,12 +44,12 @@ pub fn shrink(scenario: &Scenario, actions: &[Action], invariant: usize, price: 
             chunk = (chunk / 2).max(1);
         }
     }
-    taken(scenario, &kept)
+    taken(scenario, design, &kept)
 }
 
 /// The actions of a lenient replay that were enabled in their turn.
-fn taken(scenario: &Scenario, actions: &[Action]) -> Vec<Action> {
-    let (_, all) = record(scenario, &mut Replay::lenient(actions));
+fn taken(scenario: &Scenario, design: &dyn Design, actions: &[Action]) -> Vec<Action> {
+    let (_, all) = record(scenario, design, &mut Replay::lenient(actions));
     let mut wanted = actions.iter().peekable();
     let mut last = 0;
     for (index, action) in all.iter().enumerate() {

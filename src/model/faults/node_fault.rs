@@ -35,7 +35,7 @@ pub fn breaks_pod_watch(step: &mut Step<'_>, n: NodeId) -> Option<()> {
 pub fn fails_expose(step: &mut Step<'_>, n: NodeId) -> Option<()> {
     require!(step.now().nodes[n].worker.plan.first() == Op::Expose);
     let next = step.spends(Disturbance::ExposeFails)?;
-    next.replan(Seat::Worker(n), Plan::of(&[Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::Fail]));
+    next.replan(Seat::Worker(n), Plan::FAILED);
     Some(())
 }
 

@@ -37,8 +37,9 @@ pub fn fails_repository(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 /// Spec: P9. Velero: `pkg/datamover/backup_micro_service.go`, `OnDataUploadFailed`.
 pub fn fails_transfer(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(step.now().tasks[t].mover.transfer == Transfer::Running);
+    let setup = step.setup;
     let next = step.spends(Disturbance::TransferFails)?;
-    data_mover::ends_transfer(next, t, Outcome::Failed);
+    data_mover::ends_transfer(next, setup, t, Outcome::Failed);
     Some(())
 }
 

@@ -2,7 +2,26 @@
 
 use super::super::place::{NodeId, TaskId};
 use super::super::rules::Step;
-use super::routine::{self, Op, Seat};
+use super::routine::{self, Op, Plan, Seat};
+use super::watcher::Stage;
+use crate::require;
+
+/// Its watcher was told to end: what it still had to call fails, and it returns.
+///
+/// Spec: W6, B4a, 7.3. Velero: `pkg/datapath/micro_service_watcher.go`, `Close`.
+pub fn is_cut_short(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let watcher = &now.tasks[t].watcher;
+    require!(watcher.closing, watcher.routine.plan.first() != Op::ReleaseSlot);
+
+    let next = step.fires()?;
+    if next.tasks[t].watcher.stage == Stage::Reporting {
+        next.replan(Seat::Callback(n, t), Plan::of(&[Op::ReleaseSlot]));
+    } else {
+        next.replan(Seat::Callback(n, t), Plan::NONE);
+    }
+    Some(())
+}
 
 /// It reads the upload that its mover served; without one it only frees the slot.
 ///

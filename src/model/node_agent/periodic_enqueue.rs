@@ -16,7 +16,7 @@ pub fn enqueues(step: &mut Step<'_>, n: NodeId) -> Option<()> {
     let setup = step.setup;
     let next = step.fires()?;
     for t in next.task_ids() {
-        if next.is_enqueued_periodically(n, t)
+        if next.is_enqueued_periodically(setup, n, t)
             && !next.tasks[t].at[n].key.is_ready()
             && next.reconcile_would_act(setup, n, t)
         {

@@ -8,6 +8,7 @@
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 use super::super::api_server::{Answer, DataUpload, Held, Phase};
+use super::super::design::Design;
 use super::super::place::{Host, NodeId, TaskId};
 use super::super::rules::Step;
 use super::super::time::{Age, Obligation, Window};
@@ -104,14 +105,16 @@ impl Op {
     }
 
     /// What it makes of `cr`, at node `n`; `None` where its function declines.
-    pub fn wanted(self, cr: DataUpload, n: NodeId) -> Option<DataUpload> {
+    pub fn wanted(self, design: &dyn Design, cr: DataUpload, n: NodeId) -> Option<DataUpload> {
         let unless_final = |phase| (!cr.phase.is_final()).then_some(DataUpload { phase, ..cr });
         match self {
             Op::AddFinalizer => (!cr.finalizer).then_some(DataUpload { finalizer: true, ..cr }),
             Op::SetCancel => (!cr.cancel).then_some(DataUpload { cancel: true, ..cr }),
             Op::DropFinalizer => cr.finalizer.then_some(DataUpload { finalizer: false, ..cr }),
-            Op::MarkPrepared => unless_final(Phase::Prepared).map(|it| DataUpload { node: Host::at(n), ..it }),
-            Op::MarkInProgress => unless_final(Phase::InProgress),
+            Op::MarkPrepared => {
+                design.may_prepare(&cr).then_some(DataUpload { phase: Phase::Prepared, node: Host::at(n), ..cr })
+            }
+            Op::MarkInProgress => design.may_start(&cr).then_some(DataUpload { phase: Phase::InProgress, ..cr }),
             Op::MarkCanceling => unless_final(Phase::Canceling),
             Op::MarkCanceled => unless_final(Phase::Canceled),
             Op::MarkCompleted => unless_final(Phase::Completed),
@@ -136,6 +139,49 @@ pub struct Plan([Op; PLAN]);
 impl Plan {
     /// Nothing.
     pub const NONE: Plan = Plan([Op::End; PLAN]);
+
+    /// TC: a cancel by force. The phase first, the clean-up after.
+    pub const FORCED: Plan = Plan::of(&[Op::ForceCancel, Op::DeletePod, Op::CleanUp]);
+
+    /// `errorOut`: the clean-up first, the phase after, and the error returned.
+    pub const FAILED: Plan = Plan::of(&[Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::Fail]);
+
+    /// `OnDataUploadCancelled`, called by the worker itself.
+    pub const CANCELLED: Plan =
+        Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkCanceled, Op::ForgetCancel, Op::ReleaseSlot]);
+
+    /// R8d to R8h: from a prepared upload to a running watcher.
+    pub const START: Plan = Plan::of(&[
+        Op::FindPod,
+        Op::AwaitVolume,
+        Op::TakeSlot,
+        Op::RegisterHandlers,
+        Op::ReadPod,
+        Op::SendPod,
+        Op::MarkInProgress,
+        Op::StartWatcher,
+    ]);
+
+    /// This, and then `op`.
+    ///
+    /// # Panics
+    ///
+    /// When the plan has no room for it.
+    #[must_use]
+    pub const fn then(mut self, op: Op) -> Plan {
+        let mut i = 0;
+        while !matches!(self.0[i], Op::End) {
+            i += 1;
+        }
+        self.0[i] = op;
+        self
+    }
+
+    /// `first`, and then this.
+    #[must_use]
+    pub(super) fn after(self, first: Plan) -> Plan {
+        self.0.into_iter().take_while(|&it| it != Op::End).fold(first, Plan::then)
+    }
 
     /// These, in this order.
     pub const fn of(ops: &[Op]) -> Plan {
@@ -339,10 +385,11 @@ pub(super) fn gets(step: &mut Step<'_>, seat: Seat) -> Option<()> {
         Attempt::Got | Attempt::Waiting => return None,
     }
 
+    let design = step.setup.design;
     let next = step.fires()?;
     if !cached.exists {
         next.fails(seat, plan.first());
-    } else if plan.first().wanted(cached, n).is_some() {
+    } else if plan.first().wanted(design, cached, n).is_some() {
         let current = next.cache_is_current(n, t);
         let routine = next.routine_mut(seat);
         routine.held = Held { cr: cached, current };
@@ -361,12 +408,13 @@ pub(super) fn modifies(step: &mut Step<'_>, seat: Seat, op: Op) -> Option<()> {
     let t = at(now, seat, op)?;
     require!(now.routine(seat).attempt == Attempt::Got, now.cr_log_has_room());
 
+    let design = step.setup.design;
     let next = step.fires()?;
     let held = next.routine(seat).held;
     let answer = match op {
         Op::ReportProgress => next.touch(t, held),
         _ => {
-            let wanted = op.wanted(held.cr, seat.node()).expect("the function declined when it read");
+            let wanted = op.wanted(design, held.cr, seat.node()).expect("the function declined when it read");
             next.put(t, held, wanted)
         }
     };
@@ -385,15 +433,23 @@ pub(super) fn writes_exclusively(step: &mut Step<'_>, seat: Seat, op: Op) -> Opt
     let t = at(now, seat, op)?;
     require!(now.cr_log_has_room());
 
+    let setup = step.setup;
+    let design = setup.design;
     let next = step.fires()?;
     let held = next.routine(seat).held;
-    let wanted = op.wanted(held.cr, seat.node()).expect("an exclusive update always writes");
+    let wanted = op.wanted(design, held.cr, seat.node()).expect("an exclusive update always writes");
     match next.put(t, held, wanted) {
         Answer::Written => {
             if op == Op::Accept {
                 next.begin_preparing(t);
             }
+            let follows =
+                if op == Op::ForceCancel { design.on_forced(&next.own(setup, seat.node(), t)) } else { Plan::NONE };
             next.advance(seat);
+            if follows != Plan::NONE {
+                let rest = next.routine(seat).plan;
+                next.replan(seat, rest.after(follows));
+            }
         }
         Answer::Refused if op == Op::Accept => next.replan(seat, Plan::of(&[Op::Fail])),
         Answer::Conflict | Answer::Refused | Answer::Removing => next.replan(seat, Plan::NONE),
@@ -421,8 +477,9 @@ pub(super) fn deletes_pod(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     let t = at(now, seat, Op::DeletePod)?;
     require!(now.pod_log_has_room(t));
 
+    let setup = step.setup;
     let next = step.fires()?;
-    next.delete_pod(t);
+    next.delete_pod(setup, t);
     next.advance(seat);
     Some(())
 }

@@ -7,9 +7,9 @@
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 use super::super::api_server::{DataUpload, Held, PodPhase};
-use super::super::data_mover::End;
+use super::super::design::{Ended, Finish};
 use super::super::place::{Host, NodeId, TaskId};
-use super::super::rules::Step;
+use super::super::rules::{Setup, Step};
 use super::super::time::{Obligation, Window};
 use super::super::world::World;
 use super::routine::{Op, Plan, Routine, Seat};
@@ -47,6 +47,10 @@ pub struct Watcher {
     pub(in super::super) told: u8,
     /// Ended pods in `podCh`; its capacity is [`Watcher::POD_CH`].
     pod_ch: u8,
+    /// It is told to end.
+    pub closing: bool,
+    /// Its handler has heard that the pod is gone.
+    deleted: bool,
     /// It has handled the Started event.
     pub started: bool,
     /// It has handled the Stopped event.
@@ -67,6 +71,8 @@ impl Watcher {
         stage: Stage::None,
         told: 0,
         pod_ch: 0,
+        closing: false,
+        deleted: false,
         started: false,
         stopped: false,
         last: PodPhase::Absent,
@@ -142,7 +148,7 @@ impl Watcher {
     }
 }
 
-/// Its pod handler hears that the pod has ended and sends it on; with `podCh` full the handler blocks there.
+/// Its pod handler hears what wakes it and sends the pod on; with `podCh` full the handler blocks there.
 ///
 /// Spec: W1d. Velero: `pkg/datapath/micro_service_watcher.go`, `Init`.
 pub fn is_sent_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
@@ -152,7 +158,26 @@ pub fn is_sent_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
 
     let next = step.fires()?;
     next.tasks[t].watcher.told += 1;
-    next.tasks[t].watcher.is_sent_pod(entry.phase);
+    if entry.phase.exists() {
+        next.tasks[t].watcher.is_sent_pod(entry.phase);
+    } else {
+        next.tasks[t].watcher.deleted = true;
+        let last = next.tasks[t].watcher.last;
+        next.tasks[t].watcher.is_sent_pod(last);
+    }
+    Some(())
+}
+
+/// It was told to end, and ends without a callback.
+///
+/// Spec: W2, W6. Velero: `pkg/datapath/micro_service_watcher.go`, `startWatch`.
+pub fn is_closed(step: &mut Step<'_>, _: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let watcher = &now.tasks[t].watcher;
+    require!(watcher.closing, watcher.runs(), !watcher.routine.is_busy());
+
+    let next = step.fires()?;
+    next.tasks[t].watcher.stage = Stage::Created;
     Some(())
 }
 
@@ -165,11 +190,12 @@ pub fn hears_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     require!(watcher.stage == Stage::Watching, !watcher.routine.is_busy(), watcher.pod_ch > 0);
 
     let epilog = step.window(Obligation::Epilog);
+    let setup = step.setup;
     let next = step.fires()?;
     next.tasks[t].watcher.pod_ch -= 1;
     next.tasks[t].watcher.stage = Stage::Epilog;
     next.tasks[t].watcher.epilog = epilog;
-    next.reports_once_complete(n, t);
+    next.reports_once_complete(setup, n, t);
     Some(())
 }
 
@@ -183,6 +209,7 @@ pub fn hears_event(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let event = now.tasks[t].mover.events.next_sent()?;
 
     let epilog = step.window(Obligation::Epilog);
+    let setup = step.setup;
     let next = step.fires()?;
     next.tasks[t].mover.events.is_handled(event);
     let watcher = &mut next.tasks[t].watcher;
@@ -197,7 +224,7 @@ pub fn hears_event(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
             next.begin(Seat::Callback(n, t), t, held, Plan::of(&[Op::ReportProgress]), false);
         }
     }
-    next.reports_once_complete(n, t);
+    next.reports_once_complete(setup, n, t);
     Some(())
 }
 
@@ -210,28 +237,30 @@ pub fn gives_up_waiting(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()>
     require!(watcher.stage == Stage::Epilog, !watcher.routine.is_busy());
     step.within(watcher.epilog)?;
 
+    let setup = step.setup;
     let next = step.fires()?;
-    next.reports(n, t);
+    next.reports(setup, n, t);
     Some(())
 }
 
 impl World {
     /// Once Started and Stopped have been seen, nothing is left to wait for.
-    fn reports_once_complete(&mut self, n: NodeId, t: TaskId) {
+    fn reports_once_complete(&mut self, setup: &Setup<'_>, n: NodeId, t: TaskId) {
         let watcher = &self.tasks[t].watcher;
         if watcher.stage == Stage::Epilog && watcher.started && watcher.stopped && !watcher.routine.is_busy() {
-            self.reports(n, t);
+            self.reports(setup, n, t);
         }
     }
 
     /// It calls back: completed, cancelled or failed, by what the ended pod says.
-    fn reports(&mut self, n: NodeId, t: TaskId) {
+    fn reports(&mut self, setup: &Setup<'_>, n: NodeId, t: TaskId) {
+        let end = self.tasks[t].pod.end;
         let watcher = &mut self.tasks[t].watcher;
-        let last = std::mem::replace(&mut watcher.last, PodPhase::Absent);
+        let phase = std::mem::replace(&mut watcher.last, PodPhase::Absent);
         watcher.stage = Stage::Reporting;
         watcher.epilog = Window::OFF;
-        let plan = match (last, self.tasks[t].pod.end) {
-            (PodPhase::Succeeded, _) => Plan::of(&[
+        let plan = match setup.design.watcher_outcome(&Ended { phase, end, deleted: watcher.deleted }) {
+            Finish::Completed => Plan::of(&[
                 Op::ReportProgress,
                 Op::ReadCr,
                 Op::DeletePod,
@@ -239,10 +268,10 @@ impl World {
                 Op::MarkCompleted,
                 Op::ReleaseSlot,
             ]),
-            (_, End::Canceled) => {
+            Finish::Canceled => {
                 Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkCanceled, Op::ForgetCancel, Op::ReleaseSlot])
             }
-            (_, _) => Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::ReleaseSlot]),
+            Finish::Failed => Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::ReleaseSlot]),
         };
         let held = Held { cr: DataUpload::ABSENT, current: false };
         self.begin(Seat::Callback(n, t), t, held, plan, false);

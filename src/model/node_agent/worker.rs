@@ -1,6 +1,7 @@
 //! The one worker of a node-agent's `DataUpload` controller: `Reconcile`, decided at the read and then carried out.
 
 use super::super::api_server::{Held, Phase, PodPhase};
+use super::super::design::Design;
 use super::super::place::{NodeId, TaskId};
 use super::super::rules::{Setup, Step};
 use super::super::time::{Age, Obligation};
@@ -8,16 +9,6 @@ use super::super::world::World;
 use super::routine::{self, Op, Plan, Seat};
 use super::watcher::Watcher;
 use crate::require;
-
-/// Cancel by force: the phase first, the clean-up after (TC).
-const FORCED: Plan = Plan::of(&[Op::ForceCancel, Op::DeletePod, Op::CleanUp]);
-/// The same from R4, which forgets the cancel once it has succeeded.
-const FORCED_AND_FORGOTTEN: Plan = Plan::of(&[Op::ForceCancel, Op::DeletePod, Op::CleanUp, Op::ForgetCancel]);
-/// `errorOut` (EO): the clean-up first, the phase after, and the error returned.
-const FAILED: Plan = Plan::of(&[Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::Fail]);
-/// `OnDataUploadCancelled`, called by the worker itself.
-const CANCELLED: Plan =
-    Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkCanceled, Op::ForgetCancel, Op::ReleaseSlot]);
 
 /// For whom the worker of `n` works, or would work next.
 pub fn subject(now: &World, n: NodeId) -> Option<TaskId> {
@@ -42,52 +33,43 @@ pub struct Own {
 /// `Reconcile` as a table: what it decides on what it reads.
 ///
 /// Spec: R0 to R10. Velero: `pkg/controller/data_upload_controller.go`, `Reconcile`.
-pub fn decide(own: &Own) -> Plan {
+pub fn decide(design: &dyn Design, own: &Own) -> Plan {
     let cr = own.cr;
     if !cr.exists {
-        return Plan::NONE; // R0
+        return design.on_not_found(own); // R0
     }
-    if !cr.phase.is_final() {
-        if !cr.finalizer {
-            return Plan::of(&[Op::AddFinalizer]); // R2a
-        }
-        if cr.deleting && !cr.cancel {
-            return Plan::of(&[Op::SetCancel]); // R2b
-        }
-    } else if cr.finalizer {
-        return Plan::of(&[Op::DropFinalizer]); // R3
+    if cr.phase.is_final() {
+        return design.on_final(own); // R3
     }
-    if cr.cancel && !cr.phase.is_final() && own.cancelled.reached(own.force_after) {
-        return FORCED_AND_FORGOTTEN; // R4
+    if !cr.finalizer {
+        return Plan::of(&[Op::AddFinalizer]); // R2a
+    }
+    if cr.deleting && !cr.cancel {
+        return design.on_deleting(own); // R2b
+    }
+    if cr.cancel && own.cancelled.reached(own.force_after) && design.may_force(own) {
+        return Plan::FORCED.then(Op::ForgetCancel); // R4
     }
     match cr.phase {
-        Phase::New if cr.cancel => FORCED,                                // R6a
-        Phase::New => Plan::of(&[Op::Accept, Op::Expose, Op::CreatePod]), // R6e to R6g
-        Phase::Accepted => Plan::of(&[Op::Peek]),                         // R7
-        Phase::Prepared if !cr.node.is(own.node) => Plan::NONE,           // R8a
-        Phase::Prepared if cr.cancel => CANCELLED,                        // R8b
-        Phase::Prepared if own.tracked => Plan::NONE,                     // R8c
-        Phase::Prepared => Plan::of(&[
-            Op::FindPod,
-            Op::AwaitVolume,
-            Op::TakeSlot,
-            Op::RegisterHandlers,
-            Op::ReadPod,
-            Op::SendPod,
-            Op::MarkInProgress,
-            Op::StartWatcher,
-        ]), // R8d to R8h
-        Phase::InProgress if !cr.cancel => Plan::NONE,                    // R9a
-        Phase::InProgress if !cr.node.is(own.node) => Plan::NONE,         // R9b
-        Phase::InProgress if !own.tracked => CANCELLED,                   // R9c
-        Phase::InProgress => Plan::of(&[Op::MarkCanceling]),              // R9d
-        Phase::Canceling | Phase::Canceled | Phase::Completed | Phase::Failed => Plan::NONE, // R10
+        Phase::New if cr.cancel => Plan::FORCED,                              // R6a
+        Phase::New => Plan::of(&[Op::Accept, Op::Expose, Op::CreatePod]),     // R6e to R6g
+        Phase::Accepted => Plan::of(&[Op::Peek]),                             // R7
+        Phase::Prepared if !cr.node.is(own.node) => Plan::NONE,               // R8a
+        Phase::Prepared if cr.cancel => design.on_prepared_cancel(own),       // R8b
+        Phase::Prepared if own.tracked => Plan::NONE,                         // R8c
+        Phase::Prepared => Plan::START,                                       // R8d to R8h
+        Phase::InProgress if !cr.cancel => Plan::NONE,                        // R9a
+        Phase::InProgress if !cr.node.is(own.node) => Plan::NONE,             // R9b
+        Phase::InProgress if !own.tracked => design.on_untracked_cancel(own), // R9c
+        Phase::InProgress => design.on_in_progress_cancel(own),               // R9d
+        Phase::Canceling => design.on_canceling(own),                         // R10
+        Phase::Canceled | Phase::Completed | Phase::Failed => Plan::NONE,
     }
 }
 
 impl World {
     /// What the worker of `n` knows about `t`.
-    fn own(&self, setup: &Setup, n: NodeId, t: TaskId) -> Own {
+    pub(super) fn own(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> Own {
         let known = &self.tasks[t].at[n];
         Own {
             node: n,
@@ -99,9 +81,9 @@ impl World {
     }
 
     /// Whether a reconcile of `t` at `n` would now do anything but wait again, live reads included.
-    pub fn reconcile_would_act(&self, setup: &Setup, n: NodeId, t: TaskId) -> bool {
+    pub fn reconcile_would_act(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> bool {
         let own = self.own(setup, n, t);
-        match decide(&own).first() {
+        match decide(setup.design, &own).first() {
             Op::End => own.cr.is_live() && own.cr.cancel && !own.cancelled.has_begun(),
             // On a copy that is not current an exclusive write conflicts and changes nothing.
             Op::Peek => {
@@ -119,18 +101,14 @@ impl World {
     }
 
     /// The periodic enqueue takes `t` at `n`.
-    pub fn is_enqueued_periodically(&self, n: NodeId, t: TaskId) -> bool {
-        let cr = self.tasks[t].at[n].cr;
-        cr.exists
-            && (cr.phase == Phase::Accepted
-                || (cr.cancel && !cr.phase.is_final())
-                || (cr.phase.is_final() && cr.deleting))
+    pub fn is_enqueued_periodically(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> bool {
+        setup.design.enqueues_periodically(&self.tasks[t].at[n].cr)
     }
 
     /// The periodic enqueue of `n` would now bring about anything.
-    pub fn periodic_would_act(&self, setup: &Setup, n: NodeId) -> bool {
+    pub fn periodic_would_act(&self, setup: &Setup<'_>, n: NodeId) -> bool {
         self.task_ids().any(|t| {
-            self.is_enqueued_periodically(n, t)
+            self.is_enqueued_periodically(setup, n, t)
                 && !self.tasks[t].at[n].key.is_ready()
                 && !(self.nodes[n].worker.is_busy() && self.nodes[n].worker.task == t)
                 && self.reconcile_would_act(setup, n, t)
@@ -138,10 +116,10 @@ impl World {
     }
 
     /// What R7 makes of a live look at the pod.
-    fn peek(&self, setup: &Setup, t: TaskId) -> Plan {
+    fn peek(&self, setup: &Setup<'_>, t: TaskId) -> Plan {
         let task = &self.tasks[t];
         if task.pod.phase == PodPhase::Failed {
-            FORCED // R7b
+            Plan::FORCED // R7b
         } else if task.accepted.reached(setup.times.span(Obligation::PrepareTimeout).earliest) {
             Plan::of(&[Op::TimeOutPrepare, Op::DeletePod, Op::CleanUp]) // R7c
         } else {
@@ -151,7 +129,7 @@ impl World {
 }
 
 /// How long after it first saw the cancel a node-agent forces it, in seconds.
-pub fn force_after(setup: &Setup, phase: Phase) -> u16 {
+pub fn force_after(setup: &Setup<'_>, phase: Phase) -> u16 {
     let obligation =
         if phase == Phase::InProgress { Obligation::ForcedCancelInProgress } else { Obligation::ForcedCancel };
     setup.times.span(obligation).earliest
@@ -167,7 +145,7 @@ pub fn reads(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let setup = step.setup;
     let next = step.fires()?;
     let low = next.dequeue(n, t);
-    let plan = decide(&next.own(setup, n, t));
+    let plan = decide(setup.design, &next.own(setup, n, t));
     let current = next.cache_is_current(n, t);
     let known = &mut next.tasks[t].at[n];
     let cr = known.cr;
@@ -282,7 +260,7 @@ pub fn finds_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     if next.tasks[t].at[n].pod.exists() {
         next.advance(Seat::Worker(n));
     } else {
-        next.replan(Seat::Worker(n), FAILED);
+        next.replan(Seat::Worker(n), Plan::FAILED);
     }
     Some(())
 }
@@ -302,7 +280,7 @@ pub fn awaits_volume(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     if volume {
         next.advance(Seat::Worker(n));
     } else {
-        next.replan(Seat::Worker(n), FAILED);
+        next.replan(Seat::Worker(n), Plan::FAILED);
     }
     Some(())
 }
@@ -397,16 +375,25 @@ pub fn starts_watcher(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// It closes a watcher that was never started, and frees the slot.
+/// It closes the watcher of that name, if there is one: one that runs is told to end and waited for. Then the slot is free.
 ///
 /// Spec: W6. Velero: `pkg/controller/data_upload_controller.go`, `closeDataPath`.
 pub fn closes_data_path(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.nodes[n].worker.plan.first() == Op::CloseDataPath);
+    let watcher = &now.tasks[t].watcher;
+    let here = watcher.holds_slot_of(n);
+    require!(!(here && watcher.runs() && watcher.closing));
 
     let next = step.fires()?;
-    next.tasks[t].watcher = Watcher::NONE;
-    next.advance(Seat::Worker(n));
+    if here && next.tasks[t].watcher.runs() {
+        next.tasks[t].watcher.closing = true; // and waits for its goroutine
+    } else {
+        if here {
+            next.tasks[t].watcher = Watcher::NONE;
+        }
+        next.advance(Seat::Worker(n));
+    }
     Some(())
 }
 
