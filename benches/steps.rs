@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use vgdp_sim::designs::Upstream;
 use vgdp_sim::model::rules::Enabled;
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
@@ -31,7 +32,7 @@ fn measure(scenario: &Scenario, suffix: &str) {
     let mut steps = 0;
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        steps = (0..RUNS).map(|index| u64::from(run(scenario, &mut Placed::new(1, index)).steps)).sum();
+        steps = (0..RUNS).map(|index| u64::from(run(scenario, &Upstream, &mut Placed::new(1, index)).steps)).sum();
         let checked = start.elapsed().as_nanos() as f64 / steps as f64;
         let start = Instant::now();
         let bare_steps: u64 = (0..RUNS).map(|index| bare(scenario, &mut Placed::new(1, index))).sum();
@@ -51,7 +52,7 @@ fn measure(scenario: &Scenario, suffix: &str) {
 
 /// The loop without invariants; placing by visible change needs nothing but the count of changed objects.
 fn bare(scenario: &Scenario, scheduler: &mut dyn Scheduler) -> u64 {
-    let setup = scenario.setup();
+    let setup = scenario.setup(&Upstream);
     let mut world = scenario.empty_cluster().expect("a built-in scope");
     let mut enabled = Enabled::default();
     let mut last = Fired::default();

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --example find_a_race -- cancel`
 
+use vgdp_sim::designs::Upstream;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::search::hunt;
@@ -9,7 +10,7 @@ use vgdp_sim::search::hunt;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "cancel".to_owned());
     let scenario = Scenario::named(&name)?;
-    let campaign = hunt(&scenario, 1, 5_000);
+    let campaign = hunt(&scenario, &Upstream, 1, 5_000);
     let leak = campaign.findings.iter().find(|it| INVARIANTS[it.invariant].id == "slot-leak");
     let Some(leak) = leak else {
         println!("{name}: no slot leak in {} runs", campaign.runs);

@@ -8,6 +8,7 @@
 
 use crate::model::api_server::Phase;
 use crate::model::data_mover::{End, Process};
+use crate::model::node_agent::routine::Op;
 use crate::model::node_agent::watcher::Stage;
 use crate::model::place::TaskId;
 use crate::model::rules::{Action, Rule, Setup};
@@ -57,11 +58,14 @@ fn transfers_without_slot(w: &World, t: TaskId) -> bool {
     w.tasks[t].mover.is_transferring() && !w.tasks[t].watcher.holds_slot()
 }
 
-/// A goroutine of the mover or a handler of the watcher is blocked on a send.
+/// A goroutine of the mover, a handler of the watcher or the worker is blocked on a send.
 fn is_blocked(w: &World, t: TaskId) -> bool {
     let task = &w.tasks[t];
-    let handler = task.pod.host.node().and_then(|n| w.next_for_watcher(n, t));
-    task.mover.is_sending() || (handler.is_some() && !task.watcher.has_room_for_pod())
+    let worker_is = |n| {
+        let worker = &w.nodes[n].worker;
+        worker.task == t && worker.plan.first() == Op::SendPod && !task.watcher.has_room_for_pod()
+    };
+    task.mover.is_sending() || task.watcher.is_blocked() || w.node_ids().any(worker_is)
 }
 
 /// The invariants, in the order of tables.
@@ -74,9 +78,9 @@ pub const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         id: "slot-late",
-        sentence: "a slot is freed within two minutes after the upload is over and its process has ended",
-        source: "the watcher's wait for events takes one minute",
-        broken: Kind::Within(120, |w, _, t| leaks_slot(w, t)),
+        sentence: "a slot is freed within 200 s after the upload is over and its process has ended",
+        source: "the watcher waits 60 s for events and cleans up for 120 s at the most",
+        broken: Kind::Within(200, |w, _, t| leaks_slot(w, t)),
     },
     Invariant {
         id: "slot-early",
@@ -111,24 +115,28 @@ pub const INVARIANTS: &[Invariant] = &[
                 && over(is, t)
                 && was.tasks[t].mover.is_running()
                 && !was.tasks[t].mover.heard_cancel
+                && !was.tasks[t].mover.terminated
         }),
     },
     Invariant {
         id: "stuck",
         sentence: "every upload becomes final",
         source: "velero#9453: uploads wait for days",
-        broken: Kind::AtRest(|w, _, t| {
-            w.tasks[t].cr.is_live() && !w.tasks[t].mover.hung && !w.tasks[t].kubelet.never_starts
-        }),
+        broken: Kind::AtRest(|w, _, t| w.tasks[t].cr.is_live()),
     },
     Invariant {
         id: "starved",
-        sentence: "a prepared upload gets a slot once the others are over",
+        sentence: "a prepared upload does not wait five minutes for slots that are held for uploads that are over",
         source: "velero#9334: the limit is reached while the node is idle",
-        broken: Kind::AtRest(|w, _, t| {
-            w.tasks[t].cr.phase == Phase::Prepared
-                && w.tasks[t].cr.exists
-                && w.task_ids().all(|it| !w.tasks[it].mover.is_transferring())
+        broken: Kind::Within(300, |w, setup, t| {
+            let cr = w.tasks[t].cr;
+            cr.exists
+                && cr.phase == Phase::Prepared
+                && !cr.cancel
+                && cr.node.node().is_some_and(|n| {
+                    let leaked = |it: &TaskId| leaks_slot(w, *it) && w.tasks[*it].watcher.holds_slot_of(n);
+                    w.task_ids().filter(leaked).count() >= setup.limit(n) as usize
+                })
         }),
     },
     Invariant {
@@ -184,6 +192,18 @@ pub const INVARIANTS: &[Invariant] = &[
         broken: Kind::AtRest(|w, _, t| {
             over(w, t) && w.tasks[t].mover.process != Process::Running && w.tasks[t].watcher.stage != Stage::None
         }),
+    },
+    Invariant {
+        id: "orphan-pod",
+        sentence: "no pod outlives its upload for ever",
+        source: "velero#7761: pods that run on",
+        broken: Kind::AtRest(|w, _, t| over(w, t) && w.tasks[t].pod.phase.exists()),
+    },
+    Invariant {
+        id: "orphan-objects",
+        sentence: "no volume or snapshot made for an upload outlives it for ever",
+        source: "velero#7972: snapshots left after a cancel",
+        broken: Kind::AtRest(|w, _, t| over(w, t) && (w.tasks[t].pod.volume || w.tasks[t].pod.snapshot)),
     },
     Invariant {
         id: "finalizer-stuck",

@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use vgdp_sim::designs::{self, Upstream};
+use vgdp_sim::model::design::Design;
 use vgdp_sim::model::place::{NODES, TASKS};
 use vgdp_sim::report::summary::{self, Hunted, Kept};
 use vgdp_sim::report::{Replayed, Schedule, Story, Style, Then, nearest, tables};
@@ -71,6 +73,9 @@ struct RunArgs {
     /// The scenario.
     #[arg(long, value_name = "NAME", value_parser = scenario)]
     scenario: Scenario,
+    /// The design.
+    #[arg(long, value_name = "NAME", value_parser = design, default_value = "upstream")]
+    design: DesignArg,
     /// The seed of the campaign.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -91,6 +96,14 @@ struct RunArgs {
     save: Option<PathBuf>,
     #[command(flatten)]
     show: Show,
+}
+
+/// A built-in design, as an argument.
+#[derive(Clone, Copy)]
+struct DesignArg(&'static dyn Design);
+
+fn design(name: &str) -> Result<DesignArg, String> {
+    designs::named(name).map(DesignArg).map_err(|it| it.to_string())
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -253,7 +266,8 @@ fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         hunted.push(Hunted {
             scenario: scenario.clone(),
             seed: args.seed,
-            campaign: hunt(scenario, args.seed, args.runs),
+            design: &Upstream,
+            campaign: hunt(scenario, &Upstream, args.seed, args.runs),
         });
     }
     if shows_progress {
@@ -276,7 +290,7 @@ fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     if let Some(it) = cheapest.iter().find(|it| it.id() == "slot-leak") {
         let style = Style { width, colour: colour(), all: false, verbose: false };
         let schedule = it.schedule();
-        let story = Story::tell(&schedule.scenario, &mut Replayed::new(&schedule));
+        let story = Story::tell(&schedule.scenario, &Upstream, &mut Replayed::new(&schedule));
         writeln!(out, "\nThe cheapest slot leak, step by step\n")?;
         out.write_all(story.timeline(&style, Some(schedule.actions.len())).as_bytes())?;
         writeln!(out)?;
@@ -293,7 +307,7 @@ fn keep(dir: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
 }
 
 fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
-    let RunArgs { scenario, seed, run, nodes, tasks, schedule, save, show } = args;
+    let RunArgs { scenario, design: DesignArg(design), seed, run, nodes, tasks, schedule, save, show } = args;
     let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
     let scenario = scenario.scope(nodes, tasks);
     let mut scheduler: Box<dyn Scheduler> = match schedule {
@@ -302,13 +316,13 @@ fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         Policy::Normal => Box::new(Normal),
     };
     let style = show.style();
-    let story = Story::tell(&scenario, &mut *scheduler);
+    let story = Story::tell(&scenario, design, &mut *scheduler);
     out.write_all(story.timeline(&style, None).as_bytes())?;
     writeln!(out)?;
     out.write_all(story.verdict(&style).as_bytes())?;
     if let Some(path) = save {
         let invariant = story.report.violations().next().map(|it| it.0);
-        let text = Schedule::new(scenario, invariant, Then::Stop, story.schedule()).to_string();
+        let text = Schedule::new(scenario, design, invariant, Then::Stop, story.schedule()).to_string();
         if path.as_os_str() == "-" {
             write!(out, "\n{text}")?;
         } else {
@@ -347,7 +361,8 @@ fn replays(args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let schedule: Schedule = text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))?;
     let style = args.show.style();
     let mut replay = Replayed::new(&schedule);
-    let story = Story::tell(&schedule.scenario, &mut replay);
+    let design = designs::named(schedule.design).expect("a schedule names a built-in design");
+    let story = Story::tell(&schedule.scenario, design, &mut replay);
     out.write_all(story.timeline(&style, Some(schedule.actions.len())).as_bytes())?;
     writeln!(out)?;
     if let Some(it) = replay.divergence(&story.report) {

@@ -191,29 +191,28 @@ fn check_step(
                 Kind::AtRest(_) => false,
             };
             if broken {
-                report.note(index, t, is, full_price);
+                report.note(index, t, is, full_price, report.steps);
                 break;
             }
         }
     }
 }
 
+/// At rest nothing changes any more, so what must hold within a time and does not will not.
 fn check_at_rest(world: &World, setup: &Setup<'_>, report: &mut Report, full_price: u8) {
     for (index, invariant) in INVARIANTS.iter().enumerate() {
-        if let Kind::AtRest(broken) = invariant.broken
+        if let Kind::AtRest(broken) | Kind::Within(_, broken) = invariant.broken
             && report.broken[index].is_none()
             && let Some(t) = world.task_ids().find(|&t| broken(world, setup, t))
         {
-            report.steps = report.steps.saturating_sub(1); // the last action led here
-            report.note(index, t, world, full_price);
-            report.steps += 1;
+            report.note(index, t, world, full_price, report.steps.saturating_sub(1)); // the last action led here
         }
     }
 }
 
 impl Report {
-    fn note(&mut self, index: usize, task: TaskId, world: &World, full_price: u8) {
+    fn note(&mut self, index: usize, task: TaskId, world: &World, full_price: u8, step: u32) {
         let price = full_price - world.shared.budget.price_left();
-        self.broken[index] = Some(Violation { step: self.steps, task, time: self.time, price });
+        self.broken[index] = Some(Violation { step, task, time: self.time, price });
     }
 }

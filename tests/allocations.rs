@@ -1,5 +1,6 @@
 //! The hot loop allocates nothing.
 
+use vgdp_sim::designs::Upstream;
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Normal, Placed, Scheduler, Uniform};
@@ -17,7 +18,7 @@ fn a_run_allocates_nothing() {
         for index in 0..20 {
             let mut scheduler = make(index);
             let mut steps = 0;
-            let counted = allocation_counter::measure(|| steps = run(&scenario, &mut *scheduler).steps);
+            let counted = allocation_counter::measure(|| steps = run(&scenario, &Upstream, &mut *scheduler).steps);
             assert_eq!(counted.count_total, 0, "in {steps} steps of run {index}");
             assert!(steps > 0);
         }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use vgdp_sim::designs::Upstream;
 use vgdp_sim::invariants::{INVARIANTS, Kind};
 use vgdp_sim::model::rules::Enabled;
 use vgdp_sim::model::world::World;
@@ -29,7 +30,7 @@ fn fingerprint(world: &World) -> u64 {
 }
 
 fn count(scenario: &Scenario) -> Count {
-    let setup = scenario.setup();
+    let setup = scenario.setup(&Upstream);
     let mut start = scenario.empty_cluster().unwrap();
     for action in scenario.prefix() {
         assert!(start.fire(&setup, action));

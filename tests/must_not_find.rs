@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 
+use vgdp_sim::designs::Upstream;
 use vgdp_sim::model::api_server::{DataUpload, Phase};
 use vgdp_sim::model::faults::Disturbance as D;
 use vgdp_sim::model::node_agent::routine::Op;
@@ -44,7 +45,7 @@ fn search<C: Claim>(scenario: &Scenario, choose: impl Fn(u64) -> Box<dyn Schedul
                 assert!(claim.at_step(it), "run {run}, step {}: {}", it.step, it.action);
                 rest = Some(*it.is);
             };
-            let report = observe(scenario, choose(run).as_mut(), &mut look);
+            let report = observe(scenario, &Upstream, choose(run).as_mut(), &mut look);
             assert_eq!(report.ended, Ended::AtRest, "run {run} comes to no rest");
             let rest = rest.expect("a run has steps");
             assert!(claim.at_rest(&rest), "run {run}, at rest");
@@ -163,7 +164,7 @@ fn a_final_phase_never_changes() {
     }
 
     fn declines(cached: DataUpload, op: Op, n: NodeId) -> bool {
-        cached.exists && op.is_modify() && op != Op::DropFinalizer && op.wanted(cached, n).is_none()
+        cached.exists && op.is_modify() && op != Op::DropFinalizer && op.wanted(&Upstream, cached, n).is_none()
     }
 
     fn writes_phase(rule: Rule) -> bool {
@@ -243,7 +244,7 @@ fn a_worker_closes_no_data_path_that_runs() {
 #[test]
 fn no_requeue_is_lost() {
     struct Requeued {
-        setup: Setup,
+        setup: Setup<'static>,
         /// Seconds for which each upload has waited although a slot was free and its owner had nothing else to do.
         waited: [u32; TASKS],
         time: u32,
@@ -294,7 +295,7 @@ fn no_requeue_is_lost() {
 
     let scenario = scenario(1, 3, 1, &[(D::Cancel, 1), (D::Evict, 1), (D::DeletePod, 1), (D::BreakCrWatch, 1)]);
     let seen = search(&scenario, by_chance, || Requeued {
-        setup: scenario.setup(),
+        setup: scenario.setup(&Upstream),
         waited: [0; TASKS],
         time: 0,
         turned_away: [false; TASKS],

@@ -24,6 +24,27 @@ pub use crate::model::design::Upstream;
 
 use crate::model::design::Design;
 
+/// A design that nobody has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no design is called `{name}`; did you mean `{nearest}`? (`vgdp-sim list designs` shows them all)")]
+pub struct UnknownDesign {
+    name: String,
+    nearest: &'static str,
+}
+
+/// The built-in design of that name.
+///
+/// # Errors
+///
+/// When there is none; the error names the nearest.
+pub fn named(name: &str) -> Result<&'static dyn Design, UnknownDesign> {
+    if let Some(it) = BUILT_IN.iter().find(|it| it.name() == name) {
+        return Ok(*it);
+    }
+    let nearest = crate::report::nearest(name, BUILT_IN.iter().map(|it| it.name())).unwrap_or("upstream");
+    Err(UnknownDesign { name: name.to_owned(), nearest })
+}
+
 /// The built-in designs, upstream first.
 pub static BUILT_IN: &[&dyn Design] = &[
     &Upstream,

@@ -98,6 +98,8 @@ pub enum PodPhase {
     Absent,
     /// Created; perhaps bound to a node.
     Pending,
+    /// Pending, and its image cannot be pulled: it cannot recover.
+    Unpullable,
     /// The kubelet says that its container runs.
     Running,
     /// The kubelet says that its container exited with 0.
@@ -111,6 +113,12 @@ impl PodPhase {
     #[inline]
     pub const fn is_terminal(self) -> bool {
         matches!(self, PodPhase::Succeeded | PodPhase::Failed)
+    }
+
+    /// It will never run: it has failed, or cannot be started.
+    #[inline]
+    pub const fn is_unrecoverable(self) -> bool {
+        matches!(self, PodPhase::Failed | PodPhase::Unpullable)
     }
 
     /// There is such an object.
@@ -136,6 +144,8 @@ pub struct Pod {
     pub volume: bool,
     /// The backup `VolumeSnapshot` and its content, which nothing owns.
     pub snapshot: bool,
+    /// The original `VolumeSnapshot`, from which the others are made, was deleted by a clean-up.
+    pub source_gone: bool,
     /// The PUT that emptied the finalizers of the custom resource has passed its check but not yet its delete.
     pub removing: bool,
 }
@@ -157,10 +167,12 @@ impl World {
     /// The check that each PUT passes first: the name (A4), the version (A2), then what may not change (A10).
     pub fn put(&mut self, t: TaskId, held: Held, new: DataUpload) -> Answer {
         let stored = self.tasks[t].cr;
-        if !stored.exists || (stored.deleting && new.finalizer && !stored.finalizer) {
+        if !stored.exists {
             Answer::Refused
         } else if !held.current {
             Answer::Conflict
+        } else if stored.deleting && new.finalizer && !stored.finalizer {
+            Answer::Refused
         } else if new == stored {
             Answer::Written // A3: nothing changes, no new version, no event
         } else if stored.deleting && stored.finalizer && !new.finalizer {
@@ -246,7 +258,8 @@ impl World {
 /// Spec: K8S-2, A11. Kubernetes: `store.go`, `deleteWithoutFinalizers`.
 pub fn removes(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
-    require!(now.tasks[t].pod.removing, now.cr_log_has_room());
+    require!(now.tasks[t].pod.removing);
+    step.waits_for(step.now().cr_log_has_room())?;
 
     let next = step.fires()?;
     next.tasks[t].pod.removing = false;

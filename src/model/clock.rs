@@ -62,6 +62,7 @@ impl Task {
         it(&mut kubelet.kill);
         it(&mut mover.window);
         it(&mut mover.listing);
+        it(&mut mover.relist);
         it(&mut mover.stopping);
         it(&mut watcher.routine.window);
         it(&mut watcher.epilog);
@@ -144,6 +145,9 @@ impl World {
             self.tasks[t].at[n].cancelled = Age::NONE; // it matters again only for a name that is used again
         }
         if key.is_delayed() {
+            if self.reconcile_is_over(setup, n, t) {
+                return self.forget_delay(n, t);
+            }
             let would_act = self.reconcile_would_act(setup, n, t);
             let due = self.tasks[t].at[n].key.due();
             if !would_act {

@@ -7,7 +7,7 @@ use crate::require;
 
 /// Its cache takes the next version of a custom resource.
 ///
-/// Spec: K8S-5, D1, E1, E6. client-go: `shared_informer.go`, `HandleDeltas`.
+/// Spec: K8S-5, D1, E1, E6. client-go: `shared_informer.go`, `handleDeltas`.
 pub fn receives(step: &mut Step<'_>, n: NodeId) -> Option<()> {
     let now = step.now();
     let stream = &now.nodes[n].crs;
@@ -65,8 +65,11 @@ pub fn relists(step: &mut Step<'_>, n: NodeId) -> Option<()> {
         let listed = next.tasks[t].cr;
         let known = next.tasks[t].at[n].cr;
         if known.exists || listed.exists {
+            let pending = next.nodes[n].crs.relisted & (1 << t.0) != 0;
             next.nodes[n].crs.relisted |= 1 << t.0;
-            if known == listed && next.nodes[n].crs.missed & (1 << t.0) == 0 {
+            if known != listed || next.nodes[n].crs.missed & (1 << t.0) != 0 {
+                next.nodes[n].crs.unchanged &= !(1 << t.0);
+            } else if !pending {
                 next.nodes[n].crs.unchanged |= 1 << t.0;
             }
         }

@@ -238,6 +238,10 @@ pub struct Mover {
     handler_first: bool,
     /// While its handler was blocked its custom resource changed: it hears of the newest version at once.
     pub(super) behind: bool,
+    /// Its watch is broken and must list again.
+    pub(super) watch_broken: bool,
+    /// The transfer began with its cancel function called: it cannot complete.
+    doomed: bool,
     /// The result that reached main's channel first, where the first wins.
     signal: Outcome,
     /// A fault: the transfer does not end by itself.
@@ -256,6 +260,8 @@ pub struct Mover {
     pub window: Window,
     /// When its informer must have listed.
     pub listing: Window,
+    /// When its broken watch lists again.
+    pub relist: Window,
     /// When the transfer must have heeded the cancel.
     pub stopping: Window,
 }
@@ -264,7 +270,7 @@ impl Mover {
     /// Its informer takes updates. A handler that is blocked lets them wait; it then hears of the newest only.
     #[inline]
     pub fn is_listening(&self) -> bool {
-        self.process == Process::Running && self.handler == Handler::Listening
+        self.process == Process::Running && self.handler == Handler::Listening && !self.watch_broken
     }
 
     /// Whether the process runs.
@@ -409,6 +415,25 @@ impl World {
     }
 }
 
+/// Its broken watch lists again: its handler hears of the newest version at once, or of none.
+///
+/// Spec: K8S-5, E4. client-go: `the_real_fifo.go`, `Replace`.
+pub fn relists(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    require!(now.tasks[t].mover.watch_broken);
+    step.within(now.tasks[t].mover.relist)?;
+
+    let next = step.fires()?;
+    let told = next.end_of_cr_log();
+    let newest = next.tasks[t].cr;
+    let mover = &mut next.tasks[t].mover;
+    mover.watch_broken = false;
+    mover.relist = Window::OFF;
+    mover.told = told;
+    mover.behind = mover.last != newest;
+    Some(())
+}
+
 /// Its handler, whose early report was received, records that the mover stops, and listens again.
 ///
 /// Spec: C1. Velero: `pkg/datamover/backup_micro_service.go`, `cancelDataUpload`.
@@ -483,6 +508,7 @@ pub fn starts_transfer(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     mover.window = Window::OFF;
     mover.transfer = Transfer::Running;
     mover.progress = progress;
+    mover.doomed = mover.cancelled;
     if mover.cancelled {
         next.cancel_transfer(t, stopping);
     }
@@ -648,6 +674,7 @@ pub fn transfer_ends_canceled(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 ///
 /// Spec: P9, P15. Velero: `pkg/datamover/backup_micro_service.go`, `OnDataUploadCompleted`.
 pub fn transfer_ends_completed(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    require!(!step.now().tasks[t].mover.doomed);
     transfer_may_end(step, t)?;
 
     let setup = step.setup;

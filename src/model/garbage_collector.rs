@@ -10,8 +10,9 @@ use crate::require;
 pub fn collects(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(now.has_garbage(t), now.pod_log_has_room(t));
+    require!(now.has_garbage(t));
     step.within(task.garbage)?;
+    step.waits_for(step.now().pod_log_has_room(t))?;
 
     let setup = step.setup;
     let next = step.fires()?;

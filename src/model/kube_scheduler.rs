@@ -7,14 +7,14 @@ use super::time::Obligation;
 use super::watch::PodEvent;
 use crate::require;
 
-/// It binds the pod to a node.
+/// It binds the pod to a node; a pod whose volume is gone stays Pending.
 ///
-/// Spec: K1, D8. Kubernetes: `kube-scheduler`, `bind`.
+/// Spec: K1, D8. Kubernetes: `schedule_one.go`, `bind`.
 pub fn binds(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     let pod = now.tasks[t].pod;
-    require!(pod.phase == PodPhase::Pending, pod.host == Host::NOBODY);
-    require!(now.nodes[n].pods.has_room());
+    require!(pod.phase == PodPhase::Pending, pod.host == Host::NOBODY, pod.volume);
+    step.waits_for(step.now().nodes[n].pods.has_room())?;
 
     let start = step.window(Obligation::ContainerStart);
     let next = step.fires()?;

@@ -18,6 +18,8 @@ pub struct Kubelet {
     patches: u8,
     /// A fault: it never starts the container.
     pub never_starts: bool,
+    /// It evicts the pod: it kills the process and then says so.
+    pub evicting: bool,
     /// A fault: the runtime cannot kill the container; no signal reaches its process.
     pub unkillable: bool,
     /// When the container may start.
@@ -35,6 +37,7 @@ impl Kubelet {
         self.start = Window::OFF;
         self.patch = Window::OFF;
         self.never_starts = false;
+        self.evicting = false;
     }
 
     /// The process has ended: only the end is left to report, if the pod is there and has no terminal phase.
@@ -53,7 +56,7 @@ pub fn starts_container(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(task.pod.phase == PodPhase::Pending, task.pod.host.node().is_some(), !task.pod.deleting);
-    require!(task.mover.process == Process::None, !task.kubelet.never_starts);
+    require!(task.mover.process == Process::None, !task.kubelet.never_starts, task.pod.volume);
     step.within(task.kubelet.start)?;
 
     let boot = step.window(Obligation::MoverBoot);
@@ -78,8 +81,8 @@ pub fn reports_running(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(task.kubelet.patches > 0, task.mover.process == Process::Running);
-    require!(now.pod_log_has_room(t));
     step.within(task.kubelet.patch)?;
+    step.waits_for(step.now().pod_log_has_room(t))?;
 
     let patch = step.window(Obligation::StatusPatch);
     let next = step.fires()?;
@@ -92,16 +95,22 @@ pub fn reports_running(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 
 /// It patches the pod's status after the container has exited, if the pod is still there.
 ///
-/// Spec: K2, C4. Kubernetes: `status_manager.go`, `syncPod`.
+/// An eviction delays the terminal phase until the process has ended, and adds its message where that left none.
+///
+/// Spec: K2, K3, C4. Kubernetes: `status_manager.go`, `syncPod`, `mergePodStatus`.
 pub fn reports_exit(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(task.mover.process == Process::Ended, task.pod.phase.exists(), !task.pod.phase.is_terminal());
-    require!(now.pod_log_has_room(t));
     step.within(task.kubelet.patch)?;
+    step.waits_for(step.now().pod_log_has_room(t))?;
 
     let next = step.fires()?;
-    let end = next.tasks[t].mover.end;
+    let evicted = std::mem::take(&mut next.tasks[t].kubelet.evicting);
+    let end = match next.tasks[t].mover.end {
+        End::Killed | End::Crashed if evicted => End::Evicted, // the kubelet's own message
+        end => end,
+    };
     next.tasks[t].kubelet.patch = Window::OFF;
     next.tasks[t].pod.end = end;
     next.patch_pod(t, if end == End::Completed { PodPhase::Succeeded } else { PodPhase::Failed });
@@ -115,7 +124,7 @@ pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(task.mover.is_running(), !task.mover.terminated, !task.kubelet.unkillable);
-    require!(!task.pod.phase.exists() || task.pod.deleting || task.pod.end == End::Evicted);
+    require!(!task.pod.phase.exists() || task.pod.deleting || task.kubelet.evicting);
 
     let minimum = step.window(Obligation::Sigkill);
     let grace = step.setup.design.pod_grace();
@@ -139,7 +148,7 @@ pub fn removes_pod(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(task.pod.deleting, task.pod.phase.is_terminal() || task.mover.process == Process::None);
-    require!(now.pod_log_has_room(t));
+    step.waits_for(step.now().pod_log_has_room(t))?;
 
     let next = step.fires()?;
     next.remove_pod(t);

@@ -9,7 +9,7 @@ use crate::require;
 
 /// Its cache takes the next version of one of its pods.
 ///
-/// Spec: K8S-5, D1, D8. client-go: `shared_informer.go`, `HandleDeltas`.
+/// Spec: K8S-5, D1, D8. client-go: `shared_informer.go`, `handleDeltas`.
 pub fn receives(step: &mut Step<'_>, n: NodeId) -> Option<()> {
     let now = step.now();
     let log = &now.nodes[n].pods;

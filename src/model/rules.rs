@@ -80,11 +80,12 @@ pub struct Step<'a> {
     fire: bool,
     allowed: bool,
     owed: Owed,
+    blocked: bool,
 }
 
 impl<'a> Step<'a> {
     fn new(world: &'a mut World, setup: &'a Setup<'a>, fire: bool) -> Step<'a> {
-        Step { world, setup, fire, allowed: false, owed: Owed::Now }
+        Step { world, setup, fire, allowed: false, owed: Owed::Now, blocked: false }
     }
 
     /// The world before the step.
@@ -121,6 +122,14 @@ impl<'a> Step<'a> {
             self.owed = Owed::InTime; // fair, but nothing bounds it
         }
         window.is_open().then_some(())
+    }
+
+    /// The rule writes, and waits until a log has room for that. It is the last condition of a rule: a writer that waits
+    /// holds the clock back like one that owes a step.
+    #[inline]
+    pub fn waits_for(&mut self, room: bool) -> Option<()> {
+        self.blocked |= !room && self.owed == Owed::Now;
+        room.then_some(())
     }
 
     /// The rule must fire some day, and nothing bounds when.
@@ -224,6 +233,8 @@ pub struct Enabled {
     urgent: bool,
     /// Somebody owes an action.
     any_owed: bool,
+    /// Somebody waits for room in a log.
+    blocked: bool,
 }
 
 impl fmt::Debug for Enabled {
@@ -240,6 +251,7 @@ impl Default for Enabled {
             len: 0,
             urgent: false,
             any_owed: false,
+            blocked: false,
         }
     }
 }
@@ -429,6 +441,7 @@ macro_rules! rules {
                         $(if matches!(counter, $at) {
                             let mut step = Step::new(world, setup, false);
                             call!($form &mut step, $group::$rule, n, t);
+                            out.blocked |= step.blocked;
                             if step.allowed && !matches!(Class::$class, Class::Clock) {
                                 let owed = step.owed;
                                 out.push(Action { group: Group::$group as u8, node: n.0, task: t.0, rule: Rule::$variant }, owed);
@@ -472,9 +485,11 @@ impl World {
         out.len = 0;
         out.urgent = false;
         out.any_owed = false;
+        out.blocked = false;
         ask_all(self, setup, out);
         let awaited = out.iter().enumerate().any(|(i, it)| it.class() == Class::Step && out.owed[i] != Owed::No);
-        if !out.urgent && (awaited || self.next_boundary(setup).is_some()) {
+        let held_back = out.urgent || (out.blocked && out.any_owed);
+        if !held_back && (awaited || self.next_boundary(setup).is_some()) {
             out.push(Action::clock(), Owed::InTime);
         }
     }
@@ -528,6 +543,7 @@ rules! {
     "node-agent": Step, callback (home, t) if |w, n, t| w.tasks[t].watcher.routine.is_busy() && !w.shared.stalls.agent(n), at |w, _, t| w.tasks[t].watcher.routine.plan.first() => {
         CallbackCleansUp = cleans_up when Op::CleanUp,
         CallbackDeletesPod = deletes_pod when Op::DeletePod,
+        CallbackDeletesVolume = deletes_volume when Op::DeleteVolume,
         CallbackGets = gets when _,
         CallbackIsCutShort = is_cut_short when _,
         CallbackMarksCanceled = marks_canceled when Op::MarkCanceled,
@@ -538,7 +554,7 @@ rules! {
         CallbackReportsProgress = reports_progress when Op::ReportProgress,
     }
 
-    "node-agent": Step, cr_watch (n) if |w, n, _| !w.shared.stalls.cr_watch(n), at |_, _, _| () => {
+    "node-agent": Step, cr_watch (n) if |w, n, _| !w.shared.stalls.cr_watch(n) && !w.shared.stalls.agent(n), at |_, _, _| () => {
         CrWatchEnqueues = enqueues when _,
         CrWatchReceives = receives when _,
         CrWatchRelists = relists when _,
@@ -558,6 +574,7 @@ rules! {
         DataMoverRecordsEarlyStop = records_early_stop when _,
         DataMoverRecordsStarted = records_started when Main::Started,
         DataMoverRecordsStopped = records_stopped when Main::Selected,
+        DataMoverRelists = relists when _,
         DataMoverStartsTransfer = starts_transfer when Main::Opening,
         DataMoverStopsOnSignal = stops_on_signal when Main::Polling | Main::Opening | Main::Selecting,
         DataMoverTransferEndsCanceled = transfer_ends_canceled when _,
@@ -615,13 +632,16 @@ rules! {
     }
 
     "fault": Fault, pod_fault (t) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| () => {
+        PodFaultBreaksMoverWatch = breaks_mover_watch when _,
         PodFaultEvicts = evicts when _,
         PodFaultFailsRepository = fails_repository when _,
         PodFaultFailsTransfer = fails_transfer when _,
         PodFaultHangsTransfer = hangs_transfer when _,
+        PodFaultKillsMover = kills_mover when _,
         PodFaultMakesUnkillable = makes_unkillable when _,
         PodFaultNeverStarts = never_starts when _,
         PodFaultSlowsUploader = slows_uploader when _,
+        PodFaultSpoilsImage = spoils_image when _,
         PodFaultStallsKubelet = stalls_kubelet when _,
         PodFaultStallsMover = stalls_mover when _,
     }
@@ -631,7 +651,7 @@ rules! {
         PodRecoveryHealsMover = heals_mover when _,
     }
 
-    "node-agent": Step, pod_watch (n) if |w, n, _| !w.shared.stalls.pod_watch(n), at |_, _, _| () => {
+    "node-agent": Step, pod_watch (n) if |w, n, _| !w.shared.stalls.pod_watch(n) && !w.shared.stalls.agent(n), at |_, _, _| () => {
         PodWatchReceives = receives when _,
         PodWatchRelists = relists when _,
     }
@@ -639,6 +659,7 @@ rules! {
     "user": Operator, user (t) if |w, _, t| w.tasks[t].cr.exists || w.tasks[t].pod.phase.exists(), at |_, _, _| () => {
         UserCancels = cancels when _,
         UserDeletes = deletes when _,
+        UserDeletesFinished = deletes_finished when _,
         UserDeletesPod = deletes_pod when _,
         UserStripsFinalizer = strips_finalizer when _,
     }
@@ -668,6 +689,7 @@ rules! {
         WorkerClosesDataPath = closes_data_path when Op::CloseDataPath,
         WorkerCreatesPod = creates_pod when Op::CreatePod,
         WorkerDeletesPod = deletes_pod when Op::DeletePod,
+        WorkerDeletesVolume = deletes_volume when Op::DeleteVolume,
         WorkerDropsFinalizer = drops_finalizer when Op::DropFinalizer,
         WorkerExposes = exposes when Op::Expose,
         WorkerFindsPod = finds_pod when Op::FindPod,

@@ -48,6 +48,19 @@ pub fn strips_finalizer(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     Some(())
 }
 
+/// The user deletes an upload that is final, as the deletion of its backup does.
+///
+/// Spec: U2, U6, S7, K8S-2.
+pub fn deletes_finished(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let stored = now.tasks[t].cr;
+    require!(stored.exists, stored.phase.is_final(), !stored.deleting, now.cr_log_has_room());
+
+    let next = step.spends(Disturbance::DeleteFinished)?;
+    next.delete_cr(t);
+    Some(())
+}
+
 /// The user deletes the pod. Its grace is 0, so it is gone at once, forced or not.
 ///
 /// Spec: U4, K8S-1, B4.

@@ -11,7 +11,8 @@ use crate::require;
 /// Spec: S1. Velero: `pkg/backup/actions/csi/pvc_action.go`, `createDataUpload`.
 pub fn creates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
-    require!(now.shared.budget.creations[t] > 0, !now.tasks[t].cr.exists, now.cr_log_has_room());
+    require!(now.shared.budget.creations[t] > 0, !now.tasks[t].cr.exists);
+    step.waits_for(step.now().cr_log_has_room())?;
 
     let operation = step.window(Obligation::OperationTimeout);
     let next = step.fires()?;
@@ -27,8 +28,9 @@ pub fn creates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn cancels_operation(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(!task.operation.is_off(), task.cr.is_live(), now.cr_log_has_room());
-    step.within(step.now().tasks[t].operation)?;
+    require!(!task.operation.is_off(), task.cr.is_live());
+    step.within(now.tasks[t].operation)?;
+    step.waits_for(step.now().cr_log_has_room())?;
 
     let next = step.fires()?;
     next.tasks[t].operation = Window::OFF;

@@ -95,7 +95,7 @@ impl PodEntry {
 
     /// The mapping of pod events may act on it: it must be handled in its turn.
     fn concerns_mapping(self) -> bool {
-        self.is_update() && matches!(self.phase, PodPhase::Running | PodPhase::Failed)
+        self.is_update() && (self.phase == PodPhase::Running || self.phase.is_unrecoverable())
     }
 
     /// The watcher of `t` is woken by it.
@@ -202,7 +202,7 @@ impl World {
     /// Room for the two entries of a deletion of the pod of `t`.
     #[inline]
     pub fn pod_log_has_room(&self, t: TaskId) -> bool {
-        self.tasks[t].pod.host.node().is_none_or(|n| self.nodes[n].pods.has_room())
+        self.tasks[t].pod.host.node().is_none_or(|n| self.nodes[n].pods.broken || self.nodes[n].pods.has_room())
     }
 
     /// A new version of the custom resource of `t` for all who watch.
@@ -322,7 +322,9 @@ impl World {
                 while watcher.told < log.seen && !log.entries[watcher.told as usize].concerns_watcher(design, t) {
                     watcher.told += 1;
                 }
-                passed = passed.min(watcher.told);
+                if !watcher.is_blocked() {
+                    passed = passed.min(watcher.told);
+                }
             }
         }
         if passed == 0 {
@@ -332,7 +334,7 @@ impl World {
         for t in self.task_ids() {
             let watcher = &mut self.tasks[t].watcher;
             if watcher.listens_on(n) {
-                watcher.told -= passed;
+                watcher.told = watcher.told.saturating_sub(passed); // a blocked handler's buffer is cut short
             }
         }
     }

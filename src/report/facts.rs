@@ -160,12 +160,14 @@ impl List {
     }
 
     fn pod(&mut self, t: TaskId, pod: Pod) {
-        let Pod { phase, host: on, end, volume, snapshot, removing } = pod;
+        let Pod { phase, host: on, deleting, end, volume, snapshot, source_gone, removing } = pod;
         self.add(Scope::Api, format!("{t}.pod"), pod_phase(phase));
         self.add(Scope::Api, format!("{t}.pod.node"), host(on));
+        self.add(Scope::Api, format!("{t}.pod.deleting"), yes(deleting));
         self.add(Scope::Api, format!("{t}.pod.end"), lower(&end));
         self.add(Scope::Api, format!("{t}.volume"), yes(volume));
         self.add(Scope::Api, format!("{t}.snapshot"), yes(snapshot));
+        self.add(Scope::Api, format!("{t}.source gone"), yes(source_gone));
         self.add(Scope::Process, format!("api-server removes {t}"), yes(removing));
     }
 
@@ -406,6 +408,7 @@ impl Unseen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::designs::Upstream;
     use crate::run::observe;
     use crate::scenario::Scenario;
     use crate::scheduler::{Normal, Placed};
@@ -415,7 +418,7 @@ mod tests {
     fn every_change_of_a_world_changes_a_fact() {
         for scenario in Scenario::built_in() {
             for run in 0..20 {
-                observe(&scenario, &mut Placed::new(1, run), &mut |it| {
+                observe(&scenario, &Upstream, &mut Placed::new(1, run), &mut |it| {
                     let same = facts(it.was) == facts(it.is);
                     assert_eq!(same, it.was.bytes() == it.is.bytes(), "{} in {}", it.action, scenario.name);
                 });
@@ -442,7 +445,7 @@ mod tests {
     #[test]
     fn changes_are_told_in_a_maintainers_words() {
         let mut told: Vec<(String, Vec<String>)> = Vec::new();
-        observe(&Scenario::named("normal").unwrap(), &mut Normal, &mut |it| {
+        observe(&Scenario::named("normal").unwrap(), &Upstream, &mut Normal, &mut |it| {
             told.push((it.action.to_string(), changes(it.was, it.is).iter().map(ToString::to_string).collect()));
         });
         let of = |action: &str| &told.iter().find(|it| it.0 == action).expect(action).1;

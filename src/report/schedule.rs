@@ -17,7 +17,9 @@
 use std::fmt::{self, Write as _};
 
 use super::{nearest, paragraph};
+use crate::designs::{self, Upstream};
 use crate::invariants::INVARIANTS;
+use crate::model::design::Design;
 use crate::model::place::{NODES, NodeId, TASKS, TaskId};
 use crate::model::rules::{Action, Enabled, Rule};
 use crate::run::{Ended, Report};
@@ -43,15 +45,12 @@ impl Then {
     }
 }
 
-/// The designs that there are.
-pub const DESIGNS: &[&str] = &["upstream"];
-
 /// Actions to be taken in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Where the run starts, in the scope of the schedule.
     pub scenario: Scenario,
-    /// Which design is run.
+    /// The name of the design that is run.
     pub design: &'static str,
     /// The invariant that it was found for: its index in [`INVARIANTS`].
     pub invariant: Option<usize>,
@@ -64,9 +63,16 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule for the upstream design.
-    pub fn new(scenario: Scenario, invariant: Option<usize>, then: Then, actions: Vec<Action>) -> Schedule {
-        let mut schedule = Schedule { scenario, design: DESIGNS[0], invariant, then, actions, lines: Vec::new() };
+    /// A schedule for a design.
+    pub fn new(
+        scenario: Scenario,
+        design: &dyn Design,
+        invariant: Option<usize>,
+        then: Then,
+        actions: Vec<Action>,
+    ) -> Schedule {
+        let design = design.name();
+        let mut schedule = Schedule { scenario, design, invariant, then, actions, lines: Vec::new() };
         let first = schedule.header().lines().count() + 1;
         schedule.lines = (first..).take(schedule.actions.len()).collect();
         schedule
@@ -300,10 +306,11 @@ impl Headers {
             "nodes" => self.nodes.replace(count(NODES)?).is_some(),
             "tasks" => self.tasks.replace(count(TASKS)?).is_some(),
             "design" => {
-                let Some(design) = DESIGNS.iter().find(|it| **it == value) else {
-                    return Err(unknown(among(&mut DESIGNS.iter().copied()), ""));
+                let Ok(design) = designs::named(value) else {
+                    let nearest = among(&mut designs::BUILT_IN.iter().map(|it| it.name()));
+                    return Err(unknown(nearest, " (`vgdp-sim list designs` shows them all)"));
                 };
-                self.design.replace(design).is_some()
+                self.design.replace(design.name()).is_some()
             }
             "invariant" => {
                 let Some(index) = INVARIANTS.iter().position(|it| it.id == value) else {
@@ -329,7 +336,7 @@ impl Headers {
         let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
         Ok(Schedule {
             scenario: scenario.scope(nodes, tasks),
-            design: design.unwrap_or(DESIGNS[0]),
+            design: design.unwrap_or(Upstream.name()),
             invariant,
             then: then.unwrap_or_default(),
             actions: Vec::new(),
@@ -478,8 +485,8 @@ mod tests {
     #[test]
     fn a_schedule_is_read_back_as_it_was_written() {
         for scenario in Scenario::built_in() {
-            let (_, actions) = record(&scenario, &mut Placed::new(1, 3));
-            let schedule = Schedule::new(scenario, Some(0), Then::Stop, actions);
+            let (_, actions) = record(&scenario, &Upstream, &mut Placed::new(1, 3));
+            let schedule = Schedule::new(scenario, &Upstream, Some(0), Then::Stop, actions);
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
         }
     }
@@ -488,10 +495,10 @@ mod tests {
     fn a_replay_of_what_was_recorded_ends_in_the_same_report() {
         let scenario = Scenario::named("anything").unwrap();
         for index in 0..20 {
-            let (report, actions) = record(&scenario, &mut Placed::new(1, index));
-            let schedule = Schedule::new(scenario.clone(), None, Then::Stop, actions);
+            let (report, actions) = record(&scenario, &Upstream, &mut Placed::new(1, index));
+            let schedule = Schedule::new(scenario.clone(), &Upstream, None, Then::Stop, actions);
             let mut replay = Replayed::new(&schedule);
-            let again = run(&scenario, &mut replay);
+            let again = run(&scenario, &Upstream, &mut replay);
             assert_eq!(again, report);
             assert_eq!(replay.divergence(&again), None);
         }
@@ -509,7 +516,7 @@ mod tests {
     fn an_action_that_is_not_enabled_is_where_a_replay_diverges() {
         let schedule: Schedule = "scenario: cancel\nuser::cancels(a)\nworker::gets(n0, a)\n".parse().unwrap();
         let mut replay = Replayed::new(&schedule);
-        let report = run(&schedule.scenario, &mut replay);
+        let report = run(&schedule.scenario, &Upstream, &mut replay);
         let divergence = replay.divergence(&report).expect("nobody has read anything yet");
         assert_eq!((divergence.index, schedule.line_of(divergence.index)), (1, 3));
         assert!(divergence.enabled.iter().any(|it| it.to_string() == "cr_watch::receives(n0)"));

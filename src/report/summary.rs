@@ -1,24 +1,36 @@
 //! What a hunt showed: how often each invariant was broken in each scenario, and the cheapest way to break it.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::schedule::{Schedule, Then};
 use super::{counted, duration, grouped, paragraph};
 use crate::invariants::{COUNT, INVARIANTS};
+use crate::model::design::Design;
 use crate::run::{Violation, run};
 use crate::scenario::Scenario;
 use crate::scheduler::Replay;
 use crate::search::{Campaign, Finding};
 
 /// A scenario that was hunted, and what that showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Hunted {
     /// The scenario.
     pub scenario: Scenario,
+    /// The design.
+    pub design: &'static dyn Design,
     /// The seed of the campaign.
     pub seed: u64,
     /// What it showed.
     pub campaign: Campaign,
+}
+
+impl fmt::Debug for Hunted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Hunted { scenario, design, seed, campaign } = self;
+        let mut out = f.debug_struct("Hunted");
+        out.field("scenario", scenario).field("design", &design.name()).field("seed", seed);
+        out.field("campaign", campaign).finish()
+    }
 }
 
 impl Hunted {
@@ -88,7 +100,7 @@ pub fn cheapest(hunted: &[Hunted]) -> Vec<Cheapest<'_>> {
     (0..COUNT)
         .filter_map(of_invariant)
         .map(|(hunted, finding)| {
-            let report = run(&hunted.scenario, &mut Replay::then_normal(&finding.schedule));
+            let report = run(&hunted.scenario, hunted.design, &mut Replay::then_normal(&finding.schedule));
             Cheapest { hunted, finding, violation: report.broken[finding.invariant] }
         })
         .collect()
@@ -112,7 +124,13 @@ impl Cheapest<'_> {
     /// Its schedule, which the normal schedule completes.
     pub fn schedule(&self) -> Schedule {
         let Finding { invariant, schedule, .. } = self.finding;
-        Schedule::new(self.hunted.scenario.clone(), Some(*invariant), Then::Normal, schedule.clone())
+        Schedule::new(
+            self.hunted.scenario.clone(),
+            self.hunted.design,
+            Some(*invariant),
+            Then::Normal,
+            schedule.clone(),
+        )
     }
 
     /// A name for the file of its schedule.
@@ -187,11 +205,12 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::designs::Upstream;
     use crate::search::hunt;
 
     fn hunted(name: &str, runs: u64) -> Hunted {
         let scenario = Scenario::named(name).unwrap();
-        Hunted { campaign: hunt(&scenario, 1, runs), scenario, seed: 1 }
+        Hunted { campaign: hunt(&scenario, &Upstream, 1, runs), scenario, design: &Upstream, seed: 1 }
     }
 
     #[test]

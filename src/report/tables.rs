@@ -3,6 +3,7 @@
 use super::rulebook::citation;
 use super::schedule::places_of;
 use super::{counted, paragraph};
+use crate::designs;
 use crate::invariants::{INVARIANTS, Kind};
 use crate::model::faults::{Disturbance, Lasts};
 use crate::model::rules::Rule;
@@ -87,7 +88,9 @@ pub fn prices(width: usize) -> String {
 /// The designs.
 pub fn designs(width: usize) -> String {
     let mut out = String::new();
-    entry(&mut out, "upstream", &["Velero as it is."], width);
+    for it in designs::BUILT_IN {
+        entry(&mut out, it.name(), &[it.sentence()], width);
+    }
     out
 }
 

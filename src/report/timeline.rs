@@ -4,6 +4,7 @@ use super::facts::{Change, Fact, Scope, changes_of_facts, facts};
 use super::rulebook::citation;
 use super::{counted, duration, paragraph, wrapped};
 use crate::invariants::{INVARIANTS, Kind};
+use crate::model::design::Design;
 use crate::model::rules::{Action, Class};
 use crate::run::{Ended, Report, Violation, observe};
 use crate::scenario::Scenario;
@@ -56,10 +57,10 @@ impl Story {
     /// # Panics
     ///
     /// When the scope of the scenario is too large, or its prefix is not enabled.
-    pub fn tell(scenario: &Scenario, scheduler: &mut dyn Scheduler) -> Story {
+    pub fn tell(scenario: &Scenario, design: &dyn Design, scheduler: &mut dyn Scheduler) -> Story {
         let mut lines = Vec::new();
         let mut before: Vec<Fact> = Vec::new();
-        let report = observe(scenario, scheduler, &mut |it| {
+        let report = observe(scenario, design, scheduler, &mut |it| {
             if before.is_empty() {
                 before = facts(it.was);
             }
@@ -322,10 +323,11 @@ impl Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::designs::Upstream;
     use crate::scheduler::{Normal, Placed};
 
     fn story(scenario: &str, run: u64) -> Story {
-        Story::tell(&Scenario::named(scenario).unwrap(), &mut Placed::new(1, run))
+        Story::tell(&Scenario::named(scenario).unwrap(), &Upstream, &mut Placed::new(1, run))
     }
 
     /// A run that breaks something, whatever it is.
@@ -386,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_clean_run_says_so_and_claims_no_more() {
-        let story = Story::tell(&Scenario::named("normal").unwrap(), &mut Normal);
+        let story = Story::tell(&Scenario::named("normal").unwrap(), &Upstream, &mut Normal);
         assert!(story.verdict(&Style::default()).ends_with("No invariant was broken in this run.\n"));
     }
 

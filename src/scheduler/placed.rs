@@ -25,8 +25,8 @@ pub struct Placed {
 impl Placed {
     /// The most strikes of a run.
     const STRIKES: usize = 4;
-    /// Visible changes over which strikes are spread; a normal task makes about a dozen.
-    const CHANGES: u32 = 26;
+    /// Visible changes over which strikes are spread, at the least; a normal task makes about a dozen.
+    const CHANGES: u32 = 8;
     /// Weights are the powers of two below this one's.
     const WEIGHTS: u32 = 8;
 
@@ -34,7 +34,12 @@ impl Placed {
     pub fn new(seed: u64, index: u64) -> Placed {
         let mut rng = uniform::stream(seed, index);
         let left = uniform::length(&mut rng);
-        let mut strikes = [0; Placed::STRIKES].map(|_: u32| uniform::below(&mut rng, Placed::CHANGES));
+        let changes = Placed::CHANGES << uniform::below(&mut rng, 3);
+        let count = 1 + uniform::below(&mut rng, Placed::STRIKES as u32);
+        let mut strikes = [u32::MAX; Placed::STRIKES];
+        for it in strikes.iter_mut().take(count as usize) {
+            *it = uniform::below(&mut rng, changes);
+        }
         strikes.sort_unstable_by(|a, b| b.cmp(a));
         let weights = [0; Rule::ALL.len()].map(|_: u32| 1 << uniform::below(&mut rng, Placed::WEIGHTS));
         Placed { rng, left, changes: 0, strikes, weights }

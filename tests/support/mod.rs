@@ -16,6 +16,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use vgdp_sim::designs::Upstream;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::api_server::{DataUpload, Pod};
 use vgdp_sim::model::data_mover::{End, Mover, Process};
@@ -80,7 +81,7 @@ pub fn check(scenario: &Scenario, transcript: &str, outcome: &Outcome) {
     assert!(play.enabled.is_at_rest(), "the transcript does not end at rest: {:?}", play.enabled);
 
     let mut replay = Replay::strict(&play.taken);
-    let report = run(scenario, &mut replay);
+    let report = run(scenario, &Upstream, &mut replay);
     assert_eq!((report.ended, replay.diverged()), (Ended::AtRest, None), "the loop takes another way");
     let price = scenario.price - play.world.shared.budget.price_left();
     let broken = report.violations().map(|(index, _)| INVARIANTS[index].id).collect();
@@ -89,7 +90,7 @@ pub fn check(scenario: &Scenario, transcript: &str, outcome: &Outcome) {
 
 /// A transcript on its way.
 struct Play {
-    setup: Setup,
+    setup: Setup<'static>,
     world: World,
     enabled: Enabled,
     /// Every action that there is in this scope, by its name.
@@ -107,7 +108,7 @@ impl Play {
     const STEPS: usize = 2_000;
 
     fn of(scenario: &Scenario) -> Play {
-        let setup = scenario.setup();
+        let setup = scenario.setup(&Upstream);
         let mut world = scenario.empty_cluster().expect("the scope fits");
         for action in scenario.prefix() {
             assert!(world.fire(&setup, action), "{action} comes first");

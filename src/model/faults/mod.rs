@@ -54,18 +54,22 @@ macro_rules! disturbances {
 
 disturbances! {
     Cancel: 0, Instant, "the user sets spec.cancel";
+    DeleteFinished: 0, Instant, "the user deletes an upload that is final, as the deletion of its backup does";
     Delete: 1, Instant, "the user deletes an upload that is not final";
     StripFinalizer: 1, Instant, "the user strips the finalizer";
     DeletePod: 1, Instant, "the user deletes the pod (a drain, a preemption or a taint eviction looks the same)";
-    Evict: 1, Instant, "the kubelet evicts the pod: Failed, and the object stays";
+    Evict: 1, Instant, "the kubelet evicts the pod: it kills the process, and the object stays";
+    KillMover: 1, Instant, "the mover dies without a message, out of memory for one";
     ExposeFails: 1, Instant, "the snapshot cannot be exposed";
     RepositoryFails: 1, Instant, "the repository cannot be opened";
     TransferFails: 1, Instant, "the transfer fails";
     BreakCrWatch: 1, Passing, "a node-agent's watch of custom resources breaks and lists again";
     BreakPodWatch: 1, Passing, "a node-agent's watch of pods breaks and lists again";
+    BreakMoverWatch: 1, Passing, "a mover's watch of custom resources breaks and lists again";
     Stall: 1, Passing, "a process or a link stalls, however long";
     SlowUploader: 1, Lasting, "the transfer takes more than a minute to heed its cancel";
     HangTransfer: 1, Lasting, "the transfer never ends";
+    SpoilImage: 1, Lasting, "the image of the pod cannot be pulled, and its status says so";
     NeverStart: 1, Lasting, "the container never starts";
     Unkillable: 1, Lasting, "the container cannot be killed";
 }
@@ -170,6 +174,8 @@ impl Stalls {
 impl World {
     /// A fault that heals by itself is in force.
     pub fn is_passing(&self) -> bool {
-        self.shared.stalls.any() || self.node_ids().any(|n| self.has_broken_watch(n))
+        self.shared.stalls.any()
+            || self.node_ids().any(|n| self.has_broken_watch(n))
+            || self.task_ids().any(|t| self.tasks[t].mover.watch_broken)
     }
 }

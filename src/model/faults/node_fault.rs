@@ -9,7 +9,7 @@ use crate::require;
 
 /// It breaks a node-agent's watch of custom resources in a way that forces a relist.
 ///
-/// Spec: K8S-5, D7. client-go: `reflector.go`, `watchHandler`.
+/// Spec: K8S-5, D7. client-go: `reflector.go`, `handleAnyWatch`.
 pub fn breaks_cr_watch(step: &mut Step<'_>, n: NodeId) -> Option<()> {
     require!(step.now().cr_watch_is_up(n));
     let relist = step.window(Obligation::Relist);
@@ -20,7 +20,7 @@ pub fn breaks_cr_watch(step: &mut Step<'_>, n: NodeId) -> Option<()> {
 
 /// It breaks a node-agent's watch of pods in a way that forces a relist.
 ///
-/// Spec: K8S-5, D7. client-go: `reflector.go`, `watchHandler`.
+/// Spec: K8S-5, D7. client-go: `reflector.go`, `handleAnyWatch`.
 pub fn breaks_pod_watch(step: &mut Step<'_>, n: NodeId) -> Option<()> {
     require!(step.now().pod_watch_is_up(n));
     let relist = step.window(Obligation::Relist);

@@ -4,20 +4,55 @@ use super::super::api_server::PodPhase;
 use super::super::data_mover::{self, End, Main, Outcome, Process, Transfer};
 use super::super::place::TaskId;
 use super::super::rules::Step;
-use super::super::time::Window;
+use super::super::time::{Obligation, Window};
 use super::Disturbance;
 use crate::require;
 
-/// It lets the kubelet evict the pod, which fails it but leaves the object.
+/// It breaks a mover's watch of custom resources in a way that forces a relist.
+///
+/// Spec: K8S-5, D7. client-go: `reflector.go`, `handleAnyWatch`.
+pub fn breaks_mover_watch(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    require!(step.now().tasks[t].mover.is_listening());
+    let relist = step.window(Obligation::Relist);
+    let next = step.spends(Disturbance::BreakMoverWatch)?;
+    next.tasks[t].mover.watch_broken = true;
+    next.tasks[t].mover.relist = relist;
+    Some(())
+}
+
+/// It lets the kubelet evict the pod: the process is killed, then the pod has failed, and the object stays.
 ///
 /// Spec: K3, B10. Kubernetes: `eviction_manager.go`, `evictPod`.
 pub fn evicts(step: &mut Step<'_>, t: TaskId) -> Option<()> {
-    let now = step.now();
-    require!(now.tasks[t].pod.phase == PodPhase::Running, now.pod_log_has_room(t));
+    let task = &step.now().tasks[t];
+    require!(task.pod.phase == PodPhase::Running, task.mover.is_running(), !task.kubelet.evicting);
     let next = step.spends(Disturbance::Evict)?;
-    next.tasks[t].pod.end = End::Evicted;
-    next.tasks[t].kubelet.patch = Window::OFF;
-    next.patch_pod(t, PodPhase::Failed);
+    next.tasks[t].kubelet.evicting = true;
+    Some(())
+}
+
+/// It kills the mover process, which leaves no message.
+///
+/// Spec: K2, C7. Kubernetes: the kernel's out-of-memory killer.
+pub fn kills_mover(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    require!(step.now().tasks[t].mover.is_running());
+    let patch = step.window(Obligation::StatusPatch);
+    let next = step.spends(Disturbance::KillMover)?;
+    next.end_process(t, End::Killed, patch);
+    Some(())
+}
+
+/// It keeps the image of the pod from being pulled, and the pod's status says so.
+///
+/// Spec: M2, R7a. Kubernetes: `image_manager.go`, `EnsureImageExists`.
+pub fn spoils_image(step: &mut Step<'_>, t: TaskId) -> Option<()> {
+    let now = step.now();
+    let task = &now.tasks[t];
+    require!(task.pod.phase == PodPhase::Pending, task.pod.host.node().is_some(), !task.pod.deleting);
+    require!(task.mover.process == Process::None, now.pod_log_has_room(t));
+    let next = step.spends(Disturbance::SpoilImage)?;
+    next.tasks[t].kubelet.start = Window::OFF;
+    next.patch_pod(t, PodPhase::Unpullable);
     Some(())
 }
 
@@ -68,7 +103,7 @@ pub fn makes_unkillable(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 
 /// It keeps the container from ever starting.
 ///
-/// Spec: HZ-76's neighbour; an image that cannot be pulled, a volume that cannot be attached. Kubernetes: `kuberuntime_manager.go`, `SyncPod`.
+/// Spec: K1; a volume that cannot be attached, for one. Kubernetes: `kuberuntime_manager.go`, `SyncPod`.
 pub fn never_starts(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let task = &step.now().tasks[t];
     require!(task.pod.phase == PodPhase::Pending, task.mover.process == Process::None, !task.kubelet.never_starts);

@@ -51,7 +51,14 @@ pub fn deletes_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     routine::deletes_pod(step, Seat::Callback(n, t))
 }
 
-/// It deletes the volume and the snapshot, and waits for them to go.
+/// It deletes the PVC.
+///
+/// Spec: CU. Velero: `pkg/util/kube/pvc_pv.go`, `DeletePVAndPVCIfAny`.
+pub fn deletes_volume(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    routine::deletes_volume(step, Seat::Callback(n, t))
+}
+
+/// It has waited for the volume to go and deletes the snapshots.
 ///
 /// Spec: CU. Velero: `pkg/exposer/csi_snapshot.go`, `CleanUp`.
 pub fn cleans_up(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {

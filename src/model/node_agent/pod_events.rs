@@ -31,7 +31,7 @@ pub fn hears(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     if cr.exists && cr.phase == Phase::Accepted {
         let plan = match entry.phase {
             PodPhase::Running => Plan::of(&[Op::MarkPrepared, Op::EnqueueKey]), // M1
-            PodPhase::Failed => Plan::of(&[Op::SetCancel, Op::EnqueueKey]),     // M2
+            PodPhase::Failed | PodPhase::Unpullable => Plan::of(&[Op::SetCancel, Op::EnqueueKey]), // M2
             PodPhase::Absent | PodPhase::Pending | PodPhase::Succeeded => Plan::NONE, // M3
         };
         let held = Held { cr, current: false };

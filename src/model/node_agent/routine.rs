@@ -81,7 +81,9 @@ pub enum Op {
     ReadCr,
     /// CU, first call.
     DeletePod,
-    /// CU, the rest.
+    /// CU: the PVC is deleted.
+    DeleteVolume,
+    /// CU, the rest, after the volume has gone.
     CleanUp,
     /// The deferred `RemoveAsyncBR`, and with it the end of a watcher.
     ReleaseSlot,
@@ -141,14 +143,21 @@ impl Plan {
     pub const NONE: Plan = Plan([Op::End; PLAN]);
 
     /// TC: a cancel by force. The phase first, the clean-up after.
-    pub const FORCED: Plan = Plan::of(&[Op::ForceCancel, Op::DeletePod, Op::CleanUp]);
+    pub const FORCED: Plan = Plan::of(&[Op::ForceCancel, Op::DeletePod, Op::DeleteVolume, Op::CleanUp]);
 
     /// `errorOut`: the clean-up first, the phase after, and the error returned.
-    pub const FAILED: Plan = Plan::of(&[Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::Fail]);
+    pub const FAILED: Plan = Plan::of(&[Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkFailed, Op::Fail]);
 
     /// `OnDataUploadCancelled`, called by the worker itself.
-    pub const CANCELLED: Plan =
-        Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkCanceled, Op::ForgetCancel, Op::ReleaseSlot]);
+    pub const CANCELLED: Plan = Plan::of(&[
+        Op::ReadCr,
+        Op::DeletePod,
+        Op::DeleteVolume,
+        Op::CleanUp,
+        Op::MarkCanceled,
+        Op::ForgetCancel,
+        Op::ReleaseSlot,
+    ]);
 
     /// R8d to R8h: from a prepared upload to a running watcher.
     pub const START: Plan = Plan::of(&[
@@ -406,7 +415,8 @@ pub(super) fn gets(step: &mut Step<'_>, seat: Seat) -> Option<()> {
 pub(super) fn modifies(step: &mut Step<'_>, seat: Seat, op: Op) -> Option<()> {
     let now = step.now();
     let t = at(now, seat, op)?;
-    require!(now.routine(seat).attempt == Attempt::Got, now.cr_log_has_room());
+    require!(now.routine(seat).attempt == Attempt::Got);
+    step.waits_for(!step.now().routine(seat).held.current || step.now().cr_log_has_room())?;
 
     let design = step.setup.design;
     let next = step.fires()?;
@@ -431,7 +441,7 @@ pub(super) fn modifies(step: &mut Step<'_>, seat: Seat, op: Op) -> Option<()> {
 pub(super) fn writes_exclusively(step: &mut Step<'_>, seat: Seat, op: Op) -> Option<()> {
     let now = step.now();
     let t = at(now, seat, op)?;
-    require!(now.cr_log_has_room());
+    step.waits_for(!step.now().routine(seat).held.current || step.now().cr_log_has_room())?;
 
     let setup = step.setup;
     let design = setup.design;
@@ -475,7 +485,7 @@ pub(super) fn reads_cr(step: &mut Step<'_>, seat: Seat) -> Option<()> {
 pub(super) fn deletes_pod(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     let now = step.now();
     let t = at(now, seat, Op::DeletePod)?;
-    require!(now.pod_log_has_room(t));
+    step.waits_for(step.now().pod_log_has_room(t))?;
 
     let setup = step.setup;
     let next = step.fires()?;
@@ -484,15 +494,28 @@ pub(super) fn deletes_pod(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     Some(())
 }
 
-/// The clean-up waits for the volume to go and deletes the other side objects.
+/// The clean-up deletes the PVC; if there was one it goes on to wait for it and its volume to go.
+pub(super) fn deletes_volume(step: &mut Step<'_>, seat: Seat) -> Option<()> {
+    let now = step.now();
+    let t = at(now, seat, Op::DeleteVolume)?;
+
+    let wait = step.window(Obligation::CleanUp);
+    let next = step.fires()?;
+    let waits = std::mem::take(&mut next.tasks[t].pod.volume);
+    next.advance(seat);
+    next.routine_mut(seat).window = if waits { wait } else { Window::DUE };
+    Some(())
+}
+
+/// The clean-up has waited for the volume to go and deletes the snapshots, the original one as well.
 pub(super) fn cleans_up(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     let now = step.now();
     let t = at(now, seat, Op::CleanUp)?;
     step.within(now.routine(seat).window)?;
 
     let next = step.fires()?;
-    next.tasks[t].pod.volume = false;
     next.tasks[t].pod.snapshot = false;
+    next.tasks[t].pod.source_gone = true;
     next.advance(seat);
     Some(())
 }
@@ -516,8 +539,6 @@ pub(in super::super) fn starts_waiting(routine: &mut Routine, times: &super::sup
     if routine.window.is_off() && routine.attempt == Attempt::Begin {
         let obligation = match routine.plan.first() {
             Op::Expose => Obligation::Expose,
-            Op::AwaitVolume => Obligation::AwaitVolume,
-            Op::CleanUp => Obligation::CleanUp,
             _ => return,
         };
         routine.window = times.window(obligation);

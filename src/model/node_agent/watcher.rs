@@ -51,6 +51,8 @@ pub struct Watcher {
     pub closing: bool,
     /// Its handler has heard that the pod is gone.
     deleted: bool,
+    /// Its handler is blocked on `podCh`, with a pod in hand.
+    in_hand: bool,
     /// It has handled the Started event.
     pub started: bool,
     /// It has handled the Stopped event.
@@ -73,6 +75,7 @@ impl Watcher {
         pod_ch: 0,
         closing: false,
         deleted: false,
+        in_hand: false,
         started: false,
         stopped: false,
         last: PodPhase::Absent,
@@ -129,9 +132,14 @@ impl Watcher {
         self.told = seen;
     }
 
-    pub(super) fn is_sent_pod(&mut self, phase: PodPhase) {
+    pub(super) fn is_sent_pod(&mut self) {
         self.pod_ch += 1;
-        self.last = phase;
+    }
+
+    /// Whether its pod handler is blocked on `podCh`.
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        self.in_hand
     }
 
     pub(super) fn starts(&mut self) {
@@ -148,22 +156,32 @@ impl Watcher {
     }
 }
 
-/// Its pod handler hears what wakes it and sends the pod on; with `podCh` full the handler blocks there.
+/// Its pod handler hears what wakes it and sends the pod on; with `podCh` full it blocks there, pod in hand.
 ///
-/// Spec: W1d. Velero: `pkg/datapath/micro_service_watcher.go`, `Init`.
+/// What comes while it is blocked waits in its buffer; that is cut short here, since a handler that is blocked on a
+/// watcher that has left its loops never goes on.
+///
+/// Spec: W1d, W5. Velero: `pkg/datapath/micro_service_watcher.go`, `Init`.
 pub fn is_sent_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
-    let entry = now.next_for_watcher(n, t)?;
-    require!(now.tasks[t].watcher.has_room_for_pod());
+    let watcher = &now.tasks[t].watcher;
+    let room = watcher.has_room_for_pod();
+    let entry = if watcher.in_hand { None } else { now.next_for_watcher(n, t) };
+    require!(watcher.listens_on(n), if watcher.in_hand { room } else { entry.is_some() });
 
     let next = step.fires()?;
-    next.tasks[t].watcher.told += 1;
-    if entry.phase.exists() {
-        next.tasks[t].watcher.is_sent_pod(entry.phase);
-    } else {
-        next.tasks[t].watcher.deleted = true;
-        let last = next.tasks[t].watcher.last;
-        next.tasks[t].watcher.is_sent_pod(last);
+    let watcher = &mut next.tasks[t].watcher;
+    if let Some(entry) = entry {
+        watcher.told += 1;
+        if entry.phase.exists() {
+            watcher.last = entry.phase;
+        } else {
+            watcher.deleted = true;
+        }
+    }
+    watcher.in_hand = !room;
+    if room {
+        watcher.is_sent_pod();
     }
     Some(())
 }
@@ -264,14 +282,23 @@ impl World {
                 Op::ReportProgress,
                 Op::ReadCr,
                 Op::DeletePod,
+                Op::DeleteVolume,
                 Op::CleanUp,
                 Op::MarkCompleted,
                 Op::ReleaseSlot,
             ]),
-            Finish::Canceled => {
-                Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkCanceled, Op::ForgetCancel, Op::ReleaseSlot])
+            Finish::Canceled => Plan::of(&[
+                Op::ReadCr,
+                Op::DeletePod,
+                Op::DeleteVolume,
+                Op::CleanUp,
+                Op::MarkCanceled,
+                Op::ForgetCancel,
+                Op::ReleaseSlot,
+            ]),
+            Finish::Failed => {
+                Plan::of(&[Op::ReadCr, Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkFailed, Op::ReleaseSlot])
             }
-            Finish::Failed => Plan::of(&[Op::ReadCr, Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::ReleaseSlot]),
         };
         let held = Held { cr: DataUpload::ABSENT, current: false };
         self.begin(Seat::Callback(n, t), t, held, plan, false);

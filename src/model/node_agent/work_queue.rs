@@ -28,8 +28,10 @@ pub enum Delay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromZeros, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Key {
-    /// Its place among the ready keys of its node, from 1; 0 while it is not ready.
+    /// Its place among the queued keys of its node, ready or not, from 1; 0 while it is not queued.
     rank: u8,
+    /// Whether it may be handed to the worker.
+    ready: bool,
     /// It came from a relist that showed no change: priority -100.
     low: bool,
     /// Why it comes back by itself.
@@ -49,7 +51,7 @@ impl Key {
     /// Whether it is ready to be handed to the worker.
     #[inline]
     pub fn is_ready(self) -> bool {
-        self.rank > 0
+        self.ready
     }
 
     /// Whether it waits for a delay.
@@ -87,34 +89,48 @@ pub enum Outcome {
 }
 
 impl World {
-    /// Adds the key at priority 0.
+    /// Adds the key at priority 0. One that waits for a delay is ready at once and keeps its place; one whose priority is
+    /// raised goes to the end of the new one.
     pub fn enqueue(&mut self, n: NodeId, t: TaskId) {
         let key = self.tasks[t].at[n].key;
         if key.is_ready() && !key.low {
             return;
         }
+        if key.rank == 0 || key.low {
+            self.queue_last(n, t);
+        }
         self.make_ready(n, t, false);
     }
 
-    /// Adds the key at priority -100.
+    /// Adds the key at priority -100; a higher one stays.
     pub fn enqueue_low(&mut self, n: NodeId, t: TaskId) {
-        if !self.tasks[t].at[n].key.is_ready() {
-            self.make_ready(n, t, true);
+        let key = self.tasks[t].at[n].key;
+        if key.is_ready() {
+            return;
         }
+        if key.rank == 0 {
+            self.queue_last(n, t);
+        }
+        self.make_ready(n, t, key.rank == 0 || key.low);
     }
 
     fn make_ready(&mut self, n: NodeId, t: TaskId, low: bool) {
-        self.unqueue(n, t);
-        let last = self.task_ids().map(|it| self.tasks[it].at[n].key.rank).max().unwrap_or(0);
         let key = &mut self.tasks[t].at[n].key;
-        key.rank = last + 1;
+        key.ready = true;
         key.low = low;
         key.delay = Delay::None;
         key.due = Window::OFF;
     }
 
-    /// Takes the key out of the ready ones.
+    fn queue_last(&mut self, n: NodeId, t: TaskId) {
+        self.unqueue(n, t);
+        let last = self.task_ids().map(|it| self.tasks[it].at[n].key.rank).max().unwrap_or(0);
+        self.tasks[t].at[n].key.rank = last + 1;
+    }
+
+    /// Takes the key out of the queue.
     fn unqueue(&mut self, n: NodeId, t: TaskId) {
+        self.tasks[t].at[n].key.ready = false;
         let rank = std::mem::take(&mut self.tasks[t].at[n].key.rank);
         if rank > 0 {
             for it in self.task_ids() {
@@ -133,6 +149,16 @@ impl World {
             .min_by_key(|&t| (self.tasks[t].at[n].key.low, self.tasks[t].at[n].key.rank))
     }
 
+    /// A delay after which a reconcile would do nothing and succeed is over: nothing comes of it.
+    pub(in super::super) fn forget_delay(&mut self, n: NodeId, t: TaskId) {
+        self.unqueue(n, t);
+        let key = &mut self.tasks[t].at[n].key;
+        key.delay = Delay::None;
+        key.due = Window::OFF;
+        key.low = false;
+        key.failures = 0;
+    }
+
     /// Hands the key to the worker; says whether it had the low priority.
     pub fn dequeue(&mut self, n: NodeId, t: TaskId) -> bool {
         self.unqueue(n, t);
@@ -148,16 +174,19 @@ impl World {
             Outcome::Error => Delay::Backoff,
         };
         key.failures = if outcome == Outcome::Error { (key.failures + 1).min(Key::LONG) } else { 0 };
-        if !key.is_ready() {
+        if !key.is_ready() && delay != Delay::None {
             key.delay = delay;
-            key.low = low && delay != Delay::None;
+            key.low = low;
+            self.queue_last(n, t);
+        } else if delay != Delay::None && !low {
+            self.enqueue(n, t); // the higher priority of the two
         }
     }
 }
 
 /// A key that was requeued with a delay becomes ready again.
 ///
-/// Spec: N4, R8e, R8g. controller-runtime: `priorityqueue.go`, `spin`.
+/// Spec: N4, R8e, R8g. controller-runtime: `priorityqueue.go`, `handleWaitingItems`.
 pub fn falls_due(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     let key = now.tasks[t].at[n].key;
@@ -166,6 +195,7 @@ pub fn falls_due(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
 
     let next = step.fires()?;
     let low = next.tasks[t].at[n].key.low;
+    next.queue_last(n, t);
     next.make_ready(n, t, low);
     Some(())
 }

@@ -83,21 +83,27 @@ impl World {
     /// Whether a reconcile of `t` at `n` would now do anything but wait again, live reads included.
     pub fn reconcile_would_act(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> bool {
         let own = self.own(setup, n, t);
+        let task = &self.tasks[t];
+        let leftovers = task.pod.phase.exists() || task.pod.volume || task.pod.snapshot;
+        let sees_cancel = own.cr.is_live() && own.cr.cancel && !own.cancelled.has_begun();
         match decide(setup.design, &own).first() {
-            Op::End => own.cr.is_live() && own.cr.cancel && !own.cancelled.has_begun(),
+            Op::End => sees_cancel,
             // On a copy that is not current an exclusive write conflicts and changes nothing.
-            Op::Peek => {
-                (self.peek(setup, t) != Plan::NONE && self.cache_is_current(n, t))
-                    || (own.cr.cancel && !own.cancelled.has_begun())
-            }
-            Op::Accept | Op::ForceCancel => {
-                self.cache_is_current(n, t) || (own.cr.cancel && !own.cancelled.has_begun())
-            }
+            Op::Peek => (self.peek(setup, t) != Plan::NONE && self.cache_is_current(n, t)) || sees_cancel,
+            Op::Accept | Op::ForceCancel => self.cache_is_current(n, t) || sees_cancel,
             Op::FindPod => {
-                !self.tasks[t].at[n].pod.exists() || !self.tasks[t].pod.volume || self.slots_taken(n) < setup.limit(n)
+                (task.cr.exists || leftovers)
+                    && (!task.at[n].pod.exists() || !task.pod.volume || self.slots_taken(n) < setup.limit(n))
             }
-            _ => true,
+            Op::ReadCr => task.cr.exists || leftovers || own.tracked,
+            Op::CloseDataPath => true,
+            _ => task.cr.exists, // what is gone cannot be written
         }
+    }
+
+    /// A reconcile of `t` at `n` would now do nothing, and succeed.
+    pub(in super::super) fn reconcile_is_over(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> bool {
+        decide(setup.design, &self.own(setup, n, t)) == Plan::NONE && !self.reconcile_would_act(setup, n, t)
     }
 
     /// The periodic enqueue takes `t` at `n`.
@@ -110,7 +116,6 @@ impl World {
         self.task_ids().any(|t| {
             self.is_enqueued_periodically(setup, n, t)
                 && !self.tasks[t].at[n].key.is_ready()
-                && !(self.nodes[n].worker.is_busy() && self.nodes[n].worker.task == t)
                 && self.reconcile_would_act(setup, n, t)
         })
     }
@@ -118,10 +123,10 @@ impl World {
     /// What R7 makes of a live look at the pod.
     fn peek(&self, setup: &Setup<'_>, t: TaskId) -> Plan {
         let task = &self.tasks[t];
-        if task.pod.phase == PodPhase::Failed {
+        if task.pod.phase.is_unrecoverable() {
             Plan::FORCED // R7b
         } else if task.accepted.reached(setup.times.span(Obligation::PrepareTimeout).earliest) {
-            Plan::of(&[Op::TimeOutPrepare, Op::DeletePod, Op::CleanUp]) // R7c
+            Plan::of(&[Op::TimeOutPrepare, Op::DeletePod, Op::DeleteVolume, Op::CleanUp]) // R7c
         } else {
             Plan::NONE
         }
@@ -207,7 +212,8 @@ pub fn times_out_prepare(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()
     routine::writes_exclusively(step, Seat::Worker(n), Op::TimeOutPrepare)
 }
 
-/// It has waited for the snapshot and made the objects that the pod needs, whatever became of the upload meanwhile.
+/// It has waited for the snapshot and made the objects that the pod needs, whatever became of the upload meanwhile;
+/// but where a clean-up has deleted the original snapshot it fails.
 ///
 /// Spec: EX. Velero: `pkg/exposer/csi_snapshot.go`, `Expose`.
 pub fn exposes(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
@@ -216,9 +222,14 @@ pub fn exposes(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     step.within(now.nodes[n].worker.window)?;
 
     let next = step.fires()?;
-    next.tasks[t].pod.snapshot = true;
-    next.tasks[t].pod.volume = true;
-    next.advance(Seat::Worker(n));
+    let pod = &mut next.tasks[t].pod;
+    if pod.source_gone {
+        next.replan(Seat::Worker(n), Plan::FAILED);
+    } else {
+        pod.snapshot = true;
+        pod.volume = true;
+        next.advance(Seat::Worker(n));
+    }
     Some(())
 }
 
@@ -265,19 +276,17 @@ pub fn finds_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// It has waited for the volume of the pod to be bound; a volume that is gone fails the upload.
+/// It looks for the volume of the pod; a volume that is gone fails the upload.
+///
+/// Velero polls for the PVC to be bound, up to 10 min. Here the pod has run, so its PVC is bound or gone.
 ///
 /// Spec: R8d. Velero: `pkg/util/kube/pvc_pv.go`, `WaitPVCBound`.
 pub fn awaits_volume(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.nodes[n].worker.plan.first() == Op::AwaitVolume);
-    let volume = now.tasks[t].pod.volume;
-    if volume {
-        step.within(now.nodes[n].worker.window)?;
-    }
 
     let next = step.fires()?;
-    if volume {
+    if next.tasks[t].pod.volume {
         next.advance(Seat::Worker(n));
     } else {
         next.replan(Seat::Worker(n), Plan::FAILED);
@@ -335,7 +344,7 @@ pub fn reads_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     } else {
         next.replan(
             Seat::Worker(n),
-            Plan::of(&[Op::CloseDataPath, Op::DeletePod, Op::CleanUp, Op::MarkFailed, Op::Fail]),
+            Plan::of(&[Op::CloseDataPath, Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkFailed, Op::Fail]),
         );
     }
     Some(())
@@ -349,8 +358,7 @@ pub fn sends_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     require!(now.nodes[n].worker.plan.first() == Op::SendPod, now.tasks[t].watcher.has_room_for_pod());
 
     let next = step.fires()?;
-    let last = next.tasks[t].watcher.last;
-    next.tasks[t].watcher.is_sent_pod(last);
+    next.tasks[t].watcher.is_sent_pod();
     next.advance(Seat::Worker(n));
     Some(())
 }
@@ -418,7 +426,14 @@ pub fn deletes_pod(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()> {
     routine::deletes_pod(step, Seat::Worker(n))
 }
 
-/// It deletes the volume and the snapshot, and waits for them to go.
+/// It deletes the PVC.
+///
+/// Spec: CU. Velero: `pkg/util/kube/pvc_pv.go`, `DeletePVAndPVCIfAny`.
+pub fn deletes_volume(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()> {
+    routine::deletes_volume(step, Seat::Worker(n))
+}
+
+/// It has waited for the volume to go and deletes the snapshots.
 ///
 /// Spec: CU. Velero: `pkg/exposer/csi_snapshot.go`, `CleanUp`.
 pub fn cleans_up(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()> {
