@@ -39,7 +39,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, and for run and replay no invarian
 #[derive(Subcommand)]
 enum Command {
     /// Make one run and show its timeline and what it broke.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Replay a schedule file and show its timeline and what it broke.
     Replay(ReplayArgs),
     /// List what there is.
@@ -198,7 +198,7 @@ fn main() -> ExitCode {
     let out = &mut io::stdout().lock();
     let done = match cli.command {
         None => hunts(&cli.hunt, out),
-        Some(Command::Run(it)) => runs(it, out),
+        Some(Command::Run(it)) => runs(*it, out),
         Some(Command::Replay(it)) => replays(&it, out),
         Some(Command::List(it)) => lists(&it, out),
     };

@@ -432,6 +432,7 @@ macro_rules! rules {
             }
         }
 
+        #[allow(clippy::ignored_unit_patterns)] // a goroutine without a program counter is always at `()`
         fn ask_all(world: &mut World, setup: &Setup<'_>, out: &mut Enabled) {
             $(
                 at_each_place!($form world $group n t {

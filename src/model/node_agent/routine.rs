@@ -421,12 +421,11 @@ pub(super) fn modifies(step: &mut Step<'_>, seat: Seat, op: Op) -> Option<()> {
     let design = step.setup.design;
     let next = step.fires()?;
     let held = next.routine(seat).held;
-    let answer = match op {
-        Op::ReportProgress => next.touch(t, held),
-        _ => {
-            let wanted = op.wanted(design, held.cr, seat.node()).expect("the function declined when it read");
-            next.put(t, held, wanted)
-        }
+    let answer = if op == Op::ReportProgress {
+        next.touch(t, held)
+    } else {
+        let wanted = op.wanted(design, held.cr, seat.node()).expect("the function declined when it read");
+        next.put(t, held, wanted)
     };
     match answer {
         Answer::Written => next.advance(seat),
