@@ -60,6 +60,7 @@
 
 pub mod model;
 
+pub mod event;
 pub mod invariants;
 pub mod scenario;
 

@@ -2,6 +2,7 @@
 //!
 //! It records nothing. A run that found something is run again to record, again to shrink, again to print.
 
+use crate::event::Event;
 use crate::invariants::{COUNT, INVARIANTS, Kind};
 use crate::model::design::Design;
 use crate::model::place::{TASKS, TaskId};
@@ -76,7 +77,7 @@ pub struct Moment<'a> {
 
 /// Watches how long each invariant with a time has been broken; it lives beside the world.
 #[derive(Clone, Copy, Debug)]
-struct Monitors {
+pub(crate) struct Monitors {
     seconds: [[u16; TASKS]; COUNT],
 }
 
@@ -103,7 +104,7 @@ pub fn observe(
     let setup = scenario.setup(design);
     let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
     let mut enabled = Enabled::default();
-    let mut monitors = Monitors { seconds: [[0; TASKS]; COUNT] };
+    let mut monitors = Monitors::NONE;
     let mut report = Report { ended: Ended::AtRest, steps: 0, time: 0, broken: [None; COUNT] };
     let full_price = world.shared.budget.price_left();
     let mut prefix = scenario.prefix();
@@ -115,7 +116,8 @@ pub fn observe(
         } else {
             world.enabled(&setup, &mut enabled);
             if enabled.is_at_rest() && !world.is_passing() {
-                check_at_rest(&world, &setup, &mut report, full_price);
+                let step = report.steps.saturating_sub(1); // the last action led here
+                check_at_rest(&world, &setup, |index, t| report.note(index, t, &world, full_price, step));
             }
             if enabled.is_empty() {
                 break;
@@ -141,71 +143,72 @@ pub fn observe(
         let fired = world.fire(&setup, action);
         assert!(fired, "{action} is not enabled here");
         report.time += u32::from(seconds);
-        check_step(&was, action, &world, &setup, seconds, &mut monitors, &mut report, full_price);
-        last = Fired { action: Some(action), changed: changed(&was, &world) };
+        let step = report.steps;
+        monitors.check(&was, action, &world, &setup, seconds, |index, t| report.note(index, t, &world, full_price, step));
+        let event = Event::between(&was, &world);
+        let changed = if event.is_some() { Event::objects(&was, &world) } else { 0 };
+        last = Fired { action: Some(action), changed, event };
         watch(&Moment { step: report.steps, time: report.time, action, was: &was, is: &world });
         report.steps += 1;
     }
     report
 }
 
-/// How many API objects differ.
-fn changed(was: &World, is: &World) -> u8 {
-    is.task_ids()
-        .map(|t| {
-            let (was, is) = (&was.tasks[t], &is.tasks[t]);
-            u8::from(was.cr != is.cr) + u8::from(was.pod.phase != is.pod.phase)
-        })
-        .sum()
-}
+impl Monitors {
+    /// Nothing is broken yet.
+    pub(crate) const NONE: Monitors = Monitors { seconds: [[0; TASKS]; COUNT] };
 
-#[allow(clippy::too_many_arguments)]
-fn check_step(
-    was: &World,
-    action: Action,
-    is: &World,
-    setup: &Setup<'_>,
-    seconds: u16,
-    monitors: &mut Monitors,
-    report: &mut Report,
-    full_price: u8,
-) {
-    for (index, invariant) in INVARIANTS.iter().enumerate() {
-        if report.broken[index].is_some() {
-            continue;
-        }
-        for t in is.task_ids() {
-            let broken = match invariant.broken {
-                Kind::Step(breaks) => breaks(was, action, is, t),
-                Kind::Within(limit, broken) => {
-                    let counted = &mut monitors.seconds[index][t.0 as usize];
-                    if broken(is, setup, t) {
-                        if !is.is_passing() {
-                            *counted = counted.saturating_add(seconds);
+    /// Checks a step that took `seconds`, and tells what it broke.
+    pub(crate) fn check(
+        &mut self,
+        was: &World,
+        action: Action,
+        is: &World,
+        setup: &Setup<'_>,
+        seconds: u16,
+        mut broke: impl FnMut(usize, TaskId),
+    ) {
+        for (index, invariant) in INVARIANTS.iter().enumerate() {
+            for t in is.task_ids() {
+                let broken = match invariant.broken {
+                    Kind::Step(breaks) => breaks(was, action, is, t),
+                    Kind::Within(limit, broken) => {
+                        let counted = &mut self.seconds[index][t.0 as usize];
+                        if broken(is, setup, t) {
+                            if seconds > 0 && !is.is_passing() {
+                                *counted = counted.saturating_add(seconds).min(limit + 1);
+                            }
+                        } else {
+                            *counted = 0;
                         }
-                    } else {
-                        *counted = 0;
+                        *counted > limit
                     }
-                    *counted > limit
+                    Kind::AtRest(_) => false,
+                };
+                if broken {
+                    broke(index, t);
                 }
-                Kind::AtRest(_) => false,
-            };
-            if broken {
-                report.note(index, t, is, full_price, report.steps);
-                break;
             }
         }
     }
+
+    /// What has been broken for some time, but not too long: it matters for what comes.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (u8, u8, u16)> + '_ {
+        let all = self.seconds.iter().enumerate();
+        all.flat_map(|(index, tasks)| {
+            let tasks = tasks.iter().enumerate().filter(|(_, seconds)| **seconds > 0);
+            tasks.map(move |(t, &seconds)| (index as u8, t as u8, seconds))
+        })
+    }
 }
 
-/// At rest nothing changes any more, so what must hold within a time and does not will not.
-fn check_at_rest(world: &World, setup: &Setup<'_>, report: &mut Report, full_price: u8) {
+/// Checks a world at rest. Nothing changes any more, so what must hold within a time and does not will not.
+pub(crate) fn check_at_rest(world: &World, setup: &Setup<'_>, mut broke: impl FnMut(usize, TaskId)) {
     for (index, invariant) in INVARIANTS.iter().enumerate() {
         if let Kind::AtRest(broken) | Kind::Within(_, broken) = invariant.broken
-            && report.broken[index].is_none()
             && let Some(t) = world.task_ids().find(|&t| broken(world, setup, t))
         {
-            report.note(index, t, world, full_price, report.steps.saturating_sub(1)); // the last action led here
+            broke(index, t);
         }
     }
 }
@@ -213,6 +216,7 @@ fn check_at_rest(world: &World, setup: &Setup<'_>, report: &mut Report, full_pri
 impl Report {
     fn note(&mut self, index: usize, task: TaskId, world: &World, full_price: u8, step: u32) {
         let price = full_price - world.shared.budget.price_left();
-        self.broken[index] = Some(Violation { step, task, time: self.time, price });
+        let time = self.time;
+        self.broken[index].get_or_insert(Violation { step, task, time, price });
     }
 }

@@ -91,7 +91,7 @@ pub struct Held {
 }
 
 /// `status.phase` of a pod, or that there is no such object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromZeros, IntoBytes, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromZeros, IntoBytes, Immutable)]
 #[repr(u8)]
 pub enum PodPhase {
     /// No such object.

@@ -3,16 +3,19 @@
 //! A scheduler is an oracle that never sees what it schedules: it is shown what is enabled and what the last action
 //! was. So chance, enumeration, replay and patience are all schedulers, and none can cheat.
 
+mod course;
 mod normal;
 mod placed;
 mod replay;
 mod uniform;
 
+pub use course::{Course, Departure, Deviating, Deviation, Landmarks, Point, Until, WAITS};
 pub use normal::Normal;
 pub use placed::Placed;
 pub use replay::Replay;
 pub use uniform::Uniform;
 
+use crate::event::Event;
 use crate::model::rules::{Action, Enabled};
 
 /// What happened last.
@@ -22,6 +25,8 @@ pub struct Fired {
     pub action: Option<Action>,
     /// How many API objects it changed: what an outsider could see of it.
     pub changed: u8,
+    /// What changed visibly, if anything did.
+    pub event: Option<Event>,
 }
 
 /// A source of choice.

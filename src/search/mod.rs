@@ -2,9 +2,11 @@
 
 mod hunt;
 mod shrink;
+mod sweep;
 
 pub use hunt::{Campaign, Finding, hunt};
 pub use shrink::shrink;
+pub use sweep::{Broken, Sweep, sweep};
 
 use crate::model::design::Design;
 use crate::model::rules::Action;

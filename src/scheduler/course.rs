@@ -1,0 +1,242 @@
+//! The normal course and its deviations.
+//!
+//! A schedule is told by where it departs from the normal one: somebody from outside does something, an action goes out
+//! of turn, or an action waits. Each departure is anchored by name: after which visible change, and which action was
+//! about to be taken for which time since. So it survives a change of the model that leaves these names alone.
+
+use std::fmt;
+
+use super::{Fired, Normal, Scheduler};
+use crate::event::Event;
+use crate::model::rules::{Action, Class, Enabled};
+
+/// Until when an action waits. Windows bind all the same: what is due is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Until {
+    /// Until nobody else owes an action within this instant.
+    LastInInstant,
+    /// Until nobody else owes an action at all, the clock included.
+    Last,
+    /// Until something has visibly changed.
+    Event(Event),
+}
+
+/// A departure from the normal course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Departure {
+    /// An operator or a fault acts.
+    Does(Action),
+    /// An action goes out of turn.
+    First(Action),
+    /// The action that was about to be taken waits.
+    Waits(Until),
+}
+
+/// Where a departure is: the course was about to take `next` for the `nth` time since the landmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Point {
+    /// The last visible change before, and which of its kind it was, from 1; `None` before the first.
+    pub after: Option<(Event, u8)>,
+    /// What the course was about to do; `None` at rest.
+    pub next: Option<Action>,
+    /// For which time since, from 1.
+    pub nth: u8,
+}
+
+/// A departure and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Deviation {
+    /// Where.
+    pub point: Point,
+    /// What.
+    pub departure: Departure,
+}
+
+/// The most actions that wait at a time.
+pub const WAITS: usize = 4;
+
+/// The normal course in the presence of actions that wait: its whole memory is the last action and who waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Course {
+    /// The last action taken.
+    pub turn: Option<Action>,
+    waits: [Option<(Action, Until)>; WAITS],
+}
+
+impl Course {
+    /// What it takes next, by its index in `enabled`; nothing where only operators and faults are left.
+    #[inline]
+    pub fn next(&self, enabled: &Enabled) -> Option<usize> {
+        if self.waits[0].is_none() {
+            return Normal::choose(enabled, self.turn);
+        }
+        let of = |class: Class, passes: &dyn Fn(Action) -> bool| {
+            let all = || enabled.iter().enumerate().filter(|(_, it)| it.class() == class && passes(**it));
+            all().find(|&(_, &it)| self.turn.is_none_or(|turn| it > turn)).or_else(|| all().next()).map(|it| it.0)
+        };
+        of(Class::Step, &|it| self.wait_of(it).is_none())
+            .or_else(|| of(Class::Step, &|it| self.wait_of(it) == Some(Until::LastInInstant)))
+            .or_else(|| of(Class::Clock, &|_| true))
+            .or_else(|| of(Class::Step, &|_| true))
+            .or_else(|| of(Class::Recovery, &|_| true))
+    }
+
+    fn wait_of(&self, action: Action) -> Option<Until> {
+        self.waits.iter().flatten().find(|it| it.0 == action).map(|it| it.1)
+    }
+
+    /// An action was taken, which brought about `event`.
+    #[inline]
+    pub fn takes(&mut self, action: Action, event: Option<Event>) {
+        self.turn = Some(action);
+        if self.waits[0].is_some() {
+            self.release(|(it, until)| it != action && event.is_none_or(|event| until != Until::Event(event)));
+        }
+    }
+
+    fn release(&mut self, keep: impl Fn((Action, Until)) -> bool) {
+        let mut kept = [None; WAITS];
+        for (to, it) in kept.iter_mut().zip(self.waits.into_iter().flatten().filter(|&it| keep(it))) {
+            *to = Some(it);
+        }
+        self.waits = kept;
+    }
+
+    /// `action` waits; returns false where no more can, or it waits already.
+    pub fn waits(&mut self, action: Action, until: Until) -> bool {
+        if self.wait_of(action).is_some() {
+            return false;
+        }
+        let Some(free) = self.waits.iter_mut().find(|it| it.is_none()) else { return false };
+        *free = Some((action, until));
+        true
+    }
+
+    /// Whether anybody waits.
+    pub fn is_kept_waiting(&self) -> bool {
+        self.waits[0].is_some()
+    }
+}
+
+/// Knows where in a run a point is: it counts visible changes, and what was about to happen since the last.
+#[derive(Clone, Debug, Default)]
+pub struct Landmarks {
+    seen: Vec<(Event, u8)>,
+    after: Option<(Event, u8)>,
+    about: Vec<(Option<Action>, u8)>,
+}
+
+impl Landmarks {
+    /// The course is about to take `next`: where that is.
+    pub fn point(&mut self, next: Option<Action>) -> Point {
+        let nth = match self.about.iter_mut().find(|it| it.0 == next) {
+            Some(it) => {
+                it.1 = it.1.saturating_add(1);
+                it.1
+            }
+            None => {
+                self.about.push((next, 1));
+                1
+            }
+        };
+        Point { after: self.after, next, nth }
+    }
+
+    /// Something changed visibly, or not.
+    pub fn passes(&mut self, event: Option<Event>) {
+        let Some(event) = event else { return };
+        let nth = match self.seen.iter_mut().find(|it| it.0 == event) {
+            Some(it) => {
+                it.1 = it.1.saturating_add(1);
+                it.1
+            }
+            None => {
+                self.seen.push((event, 1));
+                1
+            }
+        };
+        self.after = Some((event, nth));
+        self.about.clear();
+    }
+}
+
+/// The normal schedule but for some deviations, in their order.
+#[derive(Clone, Debug)]
+pub struct Deviating<'a> {
+    deviations: &'a [Deviation],
+    at: usize,
+    course: Course,
+    landmarks: Landmarks,
+}
+
+impl<'a> Deviating<'a> {
+    /// Goes the normal course but for these.
+    pub fn new(deviations: &'a [Deviation]) -> Deviating<'a> {
+        Deviating { deviations, at: 0, course: Course::default(), landmarks: Landmarks::default() }
+    }
+
+    /// The first deviation whose place never came, or whose action was not enabled there.
+    pub fn missed(&self) -> Option<usize> {
+        (self.at < self.deviations.len()).then_some(self.at)
+    }
+}
+
+impl Scheduler for Deviating<'_> {
+    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
+        if let Some(action) = last.action {
+            self.course.takes(action, last.event);
+            self.landmarks.passes(last.event);
+        }
+        loop {
+            let next = self.course.next(enabled);
+            let point = self.landmarks.point(next.map(|it| enabled[it]));
+            let Some(deviation) = self.deviations.get(self.at).filter(|it| it.point == point) else { return next };
+            match deviation.departure {
+                Departure::Does(action) | Departure::First(action) => {
+                    let Some(index) = enabled.iter().position(|&it| it == action) else { return next };
+                    self.at += 1;
+                    return Some(index);
+                }
+                Departure::Waits(until) => {
+                    let Some(action) = next.map(|it| enabled[it]) else { return next };
+                    if !self.course.waits(action, until) {
+                        return next;
+                    }
+                    self.at += 1;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Deviation { point: Point { after, next, nth }, departure } = self;
+        match after {
+            Some((event, 1)) => write!(f, "after {event}")?,
+            Some((event, nth)) => write!(f, "after {event} for the {}", ordinal(*nth))?,
+            None => write!(f, "at the start")?,
+        }
+        match (next, nth) {
+            (Some(next), 1) => write!(f, ", before {next}")?,
+            (Some(next), nth) => write!(f, ", before the {} {next}", ordinal(*nth))?,
+            (None, _) => write!(f, ", at rest")?,
+        }
+        match departure {
+            Departure::Does(action) => write!(f, ": {action}"),
+            Departure::First(action) => write!(f, ": {action} comes first"),
+            Departure::Waits(Until::LastInInstant) => write!(f, ": it waits until nobody else acts in this instant"),
+            Departure::Waits(Until::Last) => write!(f, ": it waits until nobody else acts at all"),
+            Departure::Waits(Until::Event(event)) => write!(f, ": it waits until {event}"),
+        }
+    }
+}
+
+fn ordinal(nth: u8) -> String {
+    match nth {
+        1 => "1st".to_owned(),
+        2 => "2nd".to_owned(),
+        3 => "3rd".to_owned(),
+        nth => format!("{nth}th"),
+    }
+}
