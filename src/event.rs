@@ -64,6 +64,20 @@ impl Event {
         (was.tasks[t].pod.phase != phase).then_some(Event::Pod(t, phase))
     }
 
+    /// One bit of 128 for each event of each task.
+    pub(crate) fn bit(self) -> u128 {
+        let of_task = match self {
+            Event::Phase(_, phase) => phase as u32,
+            Event::Cancelled(_) => 8,
+            Event::Deleting(_) => 9,
+            Event::Finalizer(_) => 10,
+            Event::NoFinalizer(_) => 11,
+            Event::Gone(_) => 12,
+            Event::Pod(_, phase) => 13 + phase as u32,
+        };
+        1 << (u32::from(self.task().0) * 32 + of_task)
+    }
+
     /// Whose.
     pub fn task(self) -> TaskId {
         let (Event::Phase(t, _)
@@ -79,7 +93,8 @@ impl Event {
     /// All events of a task, in a fixed order.
     pub fn all(t: TaskId) -> impl Iterator<Item = Event> {
         use Phase as P;
-        let phases = [P::New, P::Accepted, P::Prepared, P::InProgress, P::Canceling, P::Canceled, P::Completed, P::Failed];
+        let phases =
+            [P::New, P::Accepted, P::Prepared, P::InProgress, P::Canceling, P::Canceled, P::Completed, P::Failed];
         let pods = [
             PodPhase::Absent,
             PodPhase::Pending,

@@ -144,7 +144,8 @@ pub fn observe(
         assert!(fired, "{action} is not enabled here");
         report.time += u32::from(seconds);
         let step = report.steps;
-        monitors.check(&was, action, &world, &setup, seconds, |index, t| report.note(index, t, &world, full_price, step));
+        monitors
+            .check(&was, action, &world, &setup, seconds, |index, t| report.note(index, t, &world, full_price, step));
         let event = Event::between(&was, &world);
         let changed = if event.is_some() { Event::objects(&was, &world) } else { 0 };
         last = Fired { action: Some(action), changed, event };

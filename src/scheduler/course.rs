@@ -90,11 +90,21 @@ impl Course {
     pub fn takes(&mut self, action: Action, event: Option<Event>) {
         self.turn = Some(action);
         if self.waits[0].is_some() {
-            self.release(|(it, until)| it != action && event.is_none_or(|event| until != Until::Event(event)));
+            self.keep(|(it, until)| it != action && event.is_none_or(|event| until != Until::Event(event)));
         }
     }
 
-    fn release(&mut self, keep: impl Fn((Action, Until)) -> bool) {
+    /// Whether `action` still waits.
+    pub(crate) fn keeps_waiting(&self, action: Action) -> bool {
+        self.wait_of(action).is_some()
+    }
+
+    /// `action` waits no longer.
+    pub(crate) fn release(&mut self, action: Action) {
+        self.keep(|it| it.0 != action);
+    }
+
+    fn keep(&mut self, keep: impl Fn((Action, Until)) -> bool) {
         let mut kept = [None; WAITS];
         for (to, it) in kept.iter_mut().zip(self.waits.into_iter().flatten().filter(|&it| keep(it))) {
             *to = Some(it);
@@ -140,6 +150,13 @@ impl Landmarks {
             }
         };
         Point { after: self.after, next, nth }
+    }
+
+    /// The course was not about to take that after all.
+    pub(crate) fn forgets(&mut self, point: Point) {
+        if let Some(it) = self.about.iter_mut().find(|it| it.0 == point.next) {
+            it.1 -= 1;
+        }
     }
 
     /// Something changed visibly, or not.

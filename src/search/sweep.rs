@@ -9,7 +9,7 @@ use crate::model::rules::{Action, Class, Enabled, Setup};
 use crate::model::world::World;
 use crate::run::{Monitors, STEPS, check_at_rest, run};
 use crate::scenario::Scenario;
-use crate::scheduler::{Course, Departure, Deviating, Deviation, Landmarks, Until};
+use crate::scheduler::{Course, Departure, Deviating, Deviation, Landmarks, Until, WAITS};
 
 /// The cheapest violation of an invariant within a number of deviations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,32 +64,17 @@ pub fn sweep(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: 
         course.takes(action, Event::between(&was, &world));
         steps += 1;
     }
-    let start = Node { world, course, monitors, steps };
+    let start = Node { world, course, monitors, steps, chosen: 0, waits: [(None, 0); WAITS] };
     let mut search = Search {
         setup,
         full_price,
         visited: HashSet::default(),
-        starts: vec![Start { parent: 0, offset: 0, departure: None }],
+        starts: vec![Start { parent: 0, offset: 0, turn: None }],
         best: [None; COUNT],
         most_worlds,
         partial: false,
     };
-    let mut level = vec![(start, 0)];
-    let mut done = 0;
-    for depth in 0..=within {
-        let mut next = Vec::new();
-        for (node, from) in level {
-            search.follow(node, from, depth, (depth < within).then_some(&mut next));
-            if search.partial {
-                break;
-            }
-        }
-        if search.partial {
-            break;
-        }
-        done = depth;
-        level = next;
-    }
+    let done = search.levels(start, within);
     search.report(scenario, design, done)
 }
 
@@ -100,6 +85,10 @@ struct Node {
     course: Course,
     monitors: Monitors,
     steps: u32,
+    /// Choices of the course since the last departure.
+    chosen: u32,
+    /// Who waits until nobody else acts, and what has visibly changed since.
+    waits: [(Option<Action>, u128); WAITS],
 }
 
 /// How a branch came about: from another, after so many choices of its course.
@@ -107,7 +96,24 @@ struct Node {
 struct Start {
     parent: u32,
     offset: u32,
-    departure: Option<Departure>,
+    turn: Option<Turn>,
+}
+
+/// What a branch does differently from its parent.
+#[derive(Clone, Copy)]
+enum Turn {
+    Departs(Departure),
+    /// What waited goes on, since something has visibly changed: the departure was to wait until then.
+    GoesOn(Action),
+}
+
+impl Node {
+    /// Visible changes from now on may end the wait of `action`.
+    fn begins_to_wait(&mut self, action: Action) {
+        let course = self.course;
+        let free = self.waits.iter_mut().find(|it| it.0.is_none_or(|it| it == action || !course.keeps_waiting(it)));
+        *free.expect("as many as wait at a time") = (Some(action), 0);
+    }
 }
 
 /// A violation: by price, then deviations, then steps; and in which branch.
@@ -130,80 +136,135 @@ struct Search<'a> {
     partial: bool,
 }
 
+/// A branch that was followed: where it began, and how many choices of its course were new.
+struct Branch {
+    node: Node,
+    id: u32,
+    fresh: u32,
+}
+
 impl Search<'_> {
-    /// Follows the normal course from `node` to rest, or to where somebody has been; notes where it could be left.
-    fn follow(&mut self, mut node: Node, branch: u32, depth: u8, mut next: Option<&mut Vec<(Node, u32)>>) {
+    /// Follows all branches with no deviation, then all with one, and so on; returns how many were tried in full.
+    ///
+    /// A world is first met with the fewest deviations that lead to it, since a level is followed to its end before
+    /// the next begins. The last level is not kept: its branches are followed as they are made.
+    fn levels(&mut self, start: Node, within: u8) -> u8 {
+        let mut level = self.follow(start, 0, 0);
+        for depth in 1..=within {
+            let mut next = Vec::new();
+            for branch in level {
+                self.leave(&branch, depth, (depth < within).then_some(&mut next));
+                if self.partial {
+                    return depth - 1;
+                }
+            }
+            level = next;
+        }
+        within
+    }
+
+    /// Follows the normal course from `node` to rest, or to where somebody has been. While an action waits, each visible
+    /// change may end that: such branches have the same departures, and are followed as well.
+    fn follow(&mut self, node: Node, id: u32, depth: u8) -> Vec<Branch> {
+        let mut followed = Vec::new();
+        let mut open = vec![(node, id)];
+        while let Some((node, id)) = open.pop() {
+            let fresh = self.follow_one(node, id, depth, &mut open);
+            if fresh > 0 {
+                followed.push(Branch { node, id, fresh });
+            }
+        }
+        followed
+    }
+
+    fn follow_one(&mut self, mut node: Node, id: u32, depth: u8, open: &mut Vec<(Node, u32)>) -> u32 {
         let mut enabled = Enabled::default();
-        let mut offset = 0;
+        let mut fresh = 0;
         loop {
             if !self.visited.insert(fingerprint(&node)) {
-                return;
+                return fresh;
             }
             if self.visited.len() >= self.most_worlds || node.steps >= STEPS {
                 self.partial = true;
-                return;
+                return fresh;
             }
+            fresh += 1;
             node.world.enabled(&self.setup, &mut enabled);
             if enabled.is_at_rest() && !node.world.is_passing() {
                 let Node { world, steps, .. } = node;
                 let (setup, price) = (self.setup, self.full_price - world.shared.budget.price_left());
                 let best = &mut self.best;
-                check_at_rest(&world, &setup, |index, task| note(best, index, Best { price, depth, steps, branch, task }));
+                check_at_rest(&world, &setup, |index, task| {
+                    note(best, index, Best { price, depth, steps, branch: id, task });
+                });
             }
+            let Some(chosen) = node.course.next(&enabled) else { return fresh };
+            if let Some(event) = self.take(&mut node, enabled[chosen], id, depth) {
+                for wait in 0..WAITS {
+                    let (Some(action), seen) = node.waits[wait] else { continue };
+                    if node.course.keeps_waiting(action) && seen & event.bit() == 0 {
+                        node.waits[wait].1 |= event.bit();
+                        let mut released = Node { chosen: 0, ..node };
+                        released.course.release(action);
+                        open.push((released, self.start(id, node.chosen, Turn::GoesOn(action))));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every departure from the new part of a branch; the branches to which they lead are followed, and kept in `next`.
+    fn leave(&mut self, branch: &Branch, depth: u8, mut next: Option<&mut Vec<Branch>>) {
+        let mut node = branch.node;
+        let mut enabled = Enabled::default();
+        for offset in 0..branch.fresh {
+            node.world.enabled(&self.setup, &mut enabled);
             let chosen = node.course.next(&enabled);
-            if let Some(out) = next.as_deref_mut() {
-                self.leave(&node, &enabled, chosen, branch, offset, depth, out);
+            for (index, &action) in enabled.iter().enumerate() {
+                let departure = match action.class() {
+                    _ if Some(index) == chosen => continue,
+                    Class::Operator | Class::Fault => Departure::Does(action),
+                    Class::Step | Class::Clock | Class::Recovery => Departure::First(action),
+                };
+                let id = self.start(branch.id, offset, Turn::Departs(departure));
+                let mut left = node;
+                self.take(&mut left, action, id, depth);
+                left.chosen = 0;
+                self.go_on(left, id, depth, &mut next);
+            }
+            if let Some(action) = chosen.map(|it| enabled[it]).filter(|it| it.class() == Class::Step) {
+                for until in [Until::Last, Until::LastInInstant] {
+                    let mut left = Node { chosen: 0, ..node };
+                    if left.course.waits(action, until) {
+                        if until == Until::Last {
+                            left.begins_to_wait(action);
+                        }
+                        let id = self.start(branch.id, offset, Turn::Departs(Departure::Waits(until)));
+                        self.go_on(left, id, depth, &mut next);
+                    }
+                }
+            }
+            if self.partial {
+                return;
             }
             let Some(chosen) = chosen else { return };
-            self.take(&mut node, enabled[chosen], branch, depth);
-            offset += 1;
+            self.take(&mut node, enabled[chosen], branch.id, depth - 1);
         }
     }
 
-    /// Every departure that there is at `node`.
-    #[allow(clippy::too_many_arguments)]
-    fn leave(
-        &mut self,
-        node: &Node,
-        enabled: &Enabled,
-        chosen: Option<usize>,
-        branch: u32,
-        offset: u32,
-        depth: u8,
-        out: &mut Vec<(Node, u32)>,
-    ) {
-        for (index, &action) in enabled.iter().enumerate() {
-            let departure = match action.class() {
-                _ if Some(index) == chosen => continue,
-                Class::Operator | Class::Fault => Departure::Does(action),
-                Class::Step | Class::Clock | Class::Recovery => Departure::First(action),
-            };
-            let branch = self.start(branch, offset, departure);
-            let mut left = *node;
-            self.take(&mut left, action, branch, depth + 1);
-            out.push((left, branch));
-        }
-        let Some(action) = chosen.map(|it| enabled[it]).filter(|it| it.class() == Class::Step) else { return };
-        let mut untils = vec![Until::Last];
-        if enabled.iter().filter(|it| it.class() == Class::Step).count() > 1 {
-            untils.push(Until::LastInInstant);
-        }
-        untils.extend(node.world.task_ids().flat_map(Event::all).map(Until::Event));
-        for until in untils {
-            let mut left = *node;
-            if left.course.waits(action, until) {
-                let branch = self.start(branch, offset, Departure::Waits(until));
-                out.push((left, branch));
-            }
+    fn go_on(&mut self, node: Node, id: u32, depth: u8, next: &mut Option<&mut Vec<Branch>>) {
+        let followed = self.follow(node, id, depth);
+        if let Some(next) = next {
+            next.extend(followed);
         }
     }
 
-    fn start(&mut self, parent: u32, offset: u32, departure: Departure) -> u32 {
-        self.starts.push(Start { parent, offset, departure: Some(departure) });
+    fn start(&mut self, parent: u32, offset: u32, turn: Turn) -> u32 {
+        self.starts.push(Start { parent, offset, turn: Some(turn) });
         self.starts.len() as u32 - 1
     }
 
-    fn take(&mut self, node: &mut Node, action: Action, branch: u32, depth: u8) {
+    fn take(&mut self, node: &mut Node, action: Action, branch: u32, depth: u8) -> Option<Event> {
         let was = node.world;
         let seconds = if action.class() == Class::Clock { node.world.seconds_ahead(&self.setup) } else { 0 };
         assert!(node.world.fire(&self.setup, action), "{action} is not enabled here");
@@ -213,8 +274,11 @@ impl Search<'_> {
         node.monitors.check(&was, action, &node.world, &self.setup, seconds, |index, task| {
             note(best, index, Best { price, depth, steps, branch, task });
         });
-        node.course.takes(action, Event::between(&was, &node.world));
+        let event = Event::between(&was, &node.world);
+        node.course.takes(action, event);
         node.steps = steps;
+        node.chosen += 1;
+        event
     }
 
     fn report(self, scenario: &Scenario, design: &dyn Design, within: u8) -> Sweep {
@@ -234,12 +298,19 @@ impl Search<'_> {
         let mut chain = Vec::new();
         let mut at = branch;
         while at != 0 {
-            let Start { parent, offset, departure } = self.starts[at as usize];
-            chain.push((offset, departure.expect("only the first branch has no departure")));
+            let Start { parent, offset, turn } = self.starts[at as usize];
+            chain.push((offset, turn.expect("only the first branch is the normal course")));
             at = parent;
         }
         chain.reverse();
-        let mut tracer = Tracer { chain, at: 0, offset: 0, course: Course::default(), landmarks: Landmarks::default(), found: Vec::new() };
+        let mut tracer = Tracer {
+            chain,
+            at: 0,
+            offset: 0,
+            course: Course::default(),
+            landmarks: Landmarks::default(),
+            found: Vec::new(),
+        };
         run(scenario, design, &mut tracer);
         tracer.found
     }
@@ -252,7 +323,7 @@ fn note(best: &mut [Option<Best>; COUNT], index: usize, new: Best) {
 
 /// Goes a chain of departures given by counts of choices, and names their places.
 struct Tracer {
-    chain: Vec<(u32, Departure)>,
+    chain: Vec<(u32, Turn)>,
     at: usize,
     offset: u32,
     course: Course,
@@ -269,19 +340,34 @@ impl crate::scheduler::Scheduler for Tracer {
         loop {
             let next = self.course.next(enabled);
             let point = self.landmarks.point(next.map(|it| enabled[it]));
-            let Some(&(_, departure)) = self.chain.get(self.at).filter(|it| it.0 == self.offset) else {
+            let Some(&(_, turn)) = self.chain.get(self.at).filter(|it| it.0 == self.offset) else {
                 self.offset += 1;
                 return next;
             };
             self.at += 1;
             self.offset = 0;
-            self.found.push(Deviation { point, departure });
-            match departure {
-                Departure::Does(action) | Departure::First(action) => {
-                    return enabled.iter().position(|&it| it == action);
+            match turn {
+                Turn::Departs(departure) => {
+                    self.found.push(Deviation { point, departure });
+                    match departure {
+                        Departure::Does(action) | Departure::First(action) => {
+                            return enabled.iter().position(|&it| it == action);
+                        }
+                        Departure::Waits(until) => {
+                            self.course.waits(enabled[next.expect("somebody waits")], until);
+                        }
+                    }
                 }
-                Departure::Waits(until) => {
-                    self.course.waits(enabled[next.expect("somebody waits")], until);
+                Turn::GoesOn(action) => {
+                    self.course.release(action);
+                    let event = last.event.expect("a visible change ends a wait");
+                    let waits = |it: &&mut Deviation| {
+                        it.point.next == Some(action) && it.departure == Departure::Waits(Until::Last)
+                    };
+                    if let Some(it) = self.found.iter_mut().rev().find(waits) {
+                        it.departure = Departure::Waits(Until::Event(event));
+                    }
+                    self.landmarks.forgets(point);
                 }
             }
         }
