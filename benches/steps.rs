@@ -69,7 +69,7 @@ fn bare(scenario: &Scenario, scheduler: &mut dyn Scheduler) -> u64 {
         let before: u32 = world.task_ids().map(|t| u32::from(world.tasks[t].cr.phase as u8)).sum();
         world.fire(&setup, enabled[index]);
         let after: u32 = world.task_ids().map(|t| u32::from(world.tasks[t].cr.phase as u8)).sum();
-        last = Fired { action: Some(enabled[index]), changed: u8::from(before != after) };
+        last = Fired { action: Some(enabled[index]), changed: u8::from(before != after), event: None };
         steps += 1;
     }
 }
