@@ -140,6 +140,44 @@ pub const INVARIANTS: &[Invariant] = &[
         }),
     },
     Invariant {
+        id: "slow-start",
+        sentence: "a prepared upload starts within a minute while its owner has a free slot",
+        source: "velero#9453: uploads wait although nothing runs; one worker serves all",
+        broken: Kind::Within(60, |w, setup, t| {
+            let cr = w.tasks[t].cr;
+            cr.exists
+                && cr.phase == Phase::Prepared
+                && !cr.cancel
+                && cr.node.node().is_some_and(|n| w.slots_taken(n) < setup.limit(n))
+        }),
+    },
+    Invariant {
+        id: "outcome-false",
+        sentence: "an upload whose mover completed does not fail, nor is it canceled unless somebody asked for that",
+        source: "velero#8391, velero#10296: the outcome that is reported is what happened",
+        broken: Kind::Step(|was, _, is, t| {
+            let (old, new) = (was.tasks[t].cr, is.tasks[t].cr);
+            old.exists
+                && new.exists
+                && old.phase != new.phase
+                && was.tasks[t].pod.end == End::Completed
+                && (new.phase == Phase::Failed || (new.phase == Phase::Canceled && !new.cancel))
+        }),
+    },
+    Invariant {
+        id: "stranger-acts",
+        sentence: "only the owner ends an upload whose mover moves data",
+        source: "the review of velero PR 10264: any node may win the forced cancel",
+        broken: Kind::Step(|was, action, is, t| {
+            action.rule() == Rule::WorkerForcesCancel
+                && action.task() == Some(t)
+                && was.tasks[t].cr.is_live()
+                && over(is, t)
+                && was.tasks[t].mover.is_transferring()
+                && action.node() != was.tasks[t].cr.node.node()
+        }),
+    },
+    Invariant {
         id: "final-changes",
         sentence: "a final phase never changes",
         source: "the guards of every status update",
@@ -210,6 +248,40 @@ pub const INVARIANTS: &[Invariant] = &[
         sentence: "an upload that is over and deleted is gone",
         source: "velero#8409: a namespace stuck on finalizers",
         broken: Kind::AtRest(|w, _, t| w.tasks[t].cr.exists && w.tasks[t].cr.deleting && over(w, t)),
+    },
+    // The maintainer's four expectations in the discussion of velero PR 10264, each on its own.
+    Invariant {
+        id: "removal-cancels",
+        sentence: "the removal of an upload does not cancel its mover",
+        source: "the maintainer on velero PR 10264, first expectation",
+        broken: Kind::Step(|was, _, is, t| !was.tasks[t].mover.heard_removal && is.tasks[t].mover.heard_removal),
+    },
+    Invariant {
+        id: "removal-kills",
+        sentence: "a mover that nobody cancelled completes whether or not its upload exists",
+        source: "the maintainer on velero PR 10264, second expectation",
+        broken: Kind::Step(|was, _, is, t| {
+            let mover = &was.tasks[t].mover;
+            mover.is_transferring()
+                && !was.tasks[t].cr.exists
+                && !mover.heard_cancel
+                && is.tasks[t].mover.end == End::Killed
+        }),
+    },
+    Invariant {
+        id: "watcher-outlives-pod",
+        sentence: "once its pod has ended a watcher ends within 200 s",
+        source: "the maintainer on velero PR 10264, third expectation",
+        broken: Kind::Within(200, |w, _, t| w.tasks[t].mover.process == Process::Ended && w.tasks[t].watcher.runs()),
+    },
+    Invariant {
+        id: "mistake-costs-slot",
+        sentence: "an upload that is deleted by mistake costs at most a mover that runs to its end",
+        source: "the maintainer on velero PR 10264, fourth expectation",
+        broken: Kind::AtRest(|w, _, t| {
+            let task = &w.tasks[t];
+            !task.cr.exists && !task.mover.is_running() && task.watcher.holds_slot()
+        }),
     },
 ];
 

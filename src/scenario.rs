@@ -3,9 +3,11 @@
 //! Every run starts from the empty cluster: a scenario is a size, a budget for operators and faults, and the named
 //! steps that come first. No world is written by hand, since an unreachable start is a false alarm.
 
+use crate::model::api_server::Phase;
 use crate::model::design::Design;
 use crate::model::faults::Disturbance;
-use crate::model::place::{NODES, TaskId};
+use crate::model::kind::Kind;
+use crate::model::place::{Host, NODES, NodeId, TaskId};
 use crate::model::rules::{Action, Rule, Setup};
 use crate::model::time::Times;
 use crate::model::world::{TooLarge, World};
@@ -17,6 +19,8 @@ pub struct Scenario {
     pub name: &'static str,
     /// What it is about, as a maintainer would say it.
     pub sentence: &'static str,
+    /// The kind of all custom resources.
+    pub kind: Kind,
     /// Node-agents, 1 to 3.
     pub nodes: u8,
     /// Tasks, 1 to 4.
@@ -27,12 +31,37 @@ pub struct Scenario {
     pub price: u8,
     /// How often each of them may act, for all tasks and nodes together.
     pub allows: &'static [(Disturbance, u8)],
+    /// Triggers: what may touch an upload only in some of its phases.
+    pub only_while: &'static [(Disturbance, &'static [Phase])],
+    /// The node to which all volumes are tied, and so all pods.
+    pub volumes_at: Option<NodeId>,
     /// How long things take.
     pub times: Times,
     /// Whether transfers report progress.
     pub reports_progress: bool,
     /// Whether caches and enqueue-only listeners move in one step.
     pub merges_enqueue: bool,
+}
+
+impl Default for Scenario {
+    /// One upload, two nodes, one slot each, and nobody interferes.
+    fn default() -> Scenario {
+        Scenario {
+            name: "normal",
+            sentence: "Uploads run and nobody interferes.",
+            kind: Kind::DataUpload,
+            nodes: 2,
+            tasks: 1,
+            limit: 1,
+            price: 0,
+            allows: &[],
+            only_while: &[],
+            volumes_at: None,
+            times: Times::default(),
+            reports_progress: true,
+            merges_enqueue: false,
+        }
+    }
 }
 
 /// A scenario that nobody has.
@@ -45,91 +74,116 @@ pub struct UnknownScenario {
 
 impl Scenario {
     /// The built-in scenarios.
+    #[allow(clippy::too_many_lines)] // a table
     pub fn built_in() -> Vec<Scenario> {
         use Disturbance as D;
-        let scenario = |name, sentence, nodes, tasks, price, allows| Scenario {
-            name,
-            sentence,
-            nodes,
-            tasks,
-            limit: 1,
-            price,
-            allows,
-            times: Times::default(),
-            reports_progress: true,
-            merges_enqueue: false,
-        };
+        let scenario =
+            |name, sentence, price, allows| Scenario { name, sentence, price, allows, ..Scenario::default() };
+        let download = |it| Scenario { kind: Kind::DataDownload, ..it };
         vec![
-            scenario("normal", "Uploads run and nobody interferes.", 2, 1, 0, &[]),
-            scenario("cancel", "The user cancels an upload, at any moment.", 2, 1, 0, &[(D::Cancel, 1)]),
-            scenario(
-                "pod-deleted",
-                "Somebody deletes the pod of an upload, at any moment.",
-                2,
-                1,
-                1,
-                &[(D::DeletePod, 1)],
-            ),
+            Scenario::default(),
+            scenario("cancel", "The user cancels an upload, at any moment.", 0, &[(D::Cancel, 1)]),
+            Scenario {
+                only_while: &[(D::Cancel, &[Phase::Prepared, Phase::InProgress])],
+                ..scenario(
+                    "cancel-while-starting",
+                    "The user cancels an upload that is prepared or has just begun.",
+                    0,
+                    &[(D::Cancel, 1)],
+                )
+            },
+            Scenario {
+                nodes: 1,
+                only_while: &[(D::Cancel, &[Phase::Prepared, Phase::InProgress])],
+                ..scenario(
+                    "forced-cancel-by-owner",
+                    "The owner itself has to force a cancel that its mover did not hear.",
+                    0,
+                    &[(D::Cancel, 1)],
+                )
+            },
+            Scenario {
+                volumes_at: Some(NodeId(1)),
+                only_while: &[(D::Cancel, &[Phase::Prepared, Phase::InProgress])],
+                ..scenario(
+                    "forced-cancel-by-other-node",
+                    "Another node than the owner is the first to force a cancel.",
+                    0,
+                    &[(D::Cancel, 1)],
+                )
+            },
+            scenario("cr-deleted", "Somebody deletes an upload that is not final.", 1, &[(D::Delete, 1)]),
             scenario(
                 "finalizer-stripped",
                 "Somebody deletes an upload and strips its finalizer.",
                 2,
-                1,
-                2,
                 &[(D::Delete, 1), (D::StripFinalizer, 1)],
+            ),
+            scenario("pod-deleted", "Somebody deletes the pod of an upload, at any moment.", 1, &[(D::DeletePod, 1)]),
+            scenario(
+                "kill-fails",
+                "The kubelet cannot kill the container of an upload that is cancelled or evicted.",
+                2,
+                &[(D::Cancel, 1), (D::Unkillable, 1), (D::Evict, 1)],
+            ),
+            scenario(
+                "double-trigger",
+                "An upload is cancelled, deleted and stripped, so that its mover may hear of both.",
+                2,
+                &[(D::Cancel, 1), (D::Delete, 1), (D::StripFinalizer, 1)],
             ),
             scenario(
                 "watch-broken",
                 "A node-agent loses its watch of pods while somebody deletes the pod.",
                 2,
-                1,
-                2,
                 &[(D::BreakPodWatch, 1), (D::DeletePod, 1)],
             ),
-            scenario(
-                "kill-fails",
-                "The kubelet cannot kill the container of an upload that is cancelled or evicted.",
-                2,
+            Scenario {
+                nodes: 1,
+                tasks: 2,
+                ..scenario(
+                    "two-uploads-one-slot",
+                    "Two uploads share one slot, and the user cancels one of them.",
+                    0,
+                    &[(D::Cancel, 1)],
+                )
+            },
+            download(scenario("download-cancel", "The user cancels a download, at any moment.", 0, &[(D::Cancel, 1)])),
+            download(scenario(
+                "download-pod-deleted",
+                "Somebody deletes the pod of a download, at any moment.",
                 1,
-                2,
-                &[(D::Cancel, 1), (D::Unkillable, 1), (D::Evict, 1)],
-            ),
-            scenario(
-                "two-uploads-one-slot",
-                "Two uploads share one slot, and the user cancels one of them.",
-                1,
-                2,
-                0,
-                &[(D::Cancel, 1)],
-            ),
-            scenario(
-                "anything",
-                "Operators and faults do whatever they can for a price of 2.",
-                2,
-                2,
-                2,
-                &[
-                    (D::Cancel, 2),
-                    (D::Delete, 1),
-                    (D::DeleteFinished, 1),
-                    (D::StripFinalizer, 1),
-                    (D::DeletePod, 2),
-                    (D::Evict, 1),
-                    (D::KillMover, 1),
-                    (D::ExposeFails, 1),
-                    (D::RepositoryFails, 1),
-                    (D::TransferFails, 1),
-                    (D::BreakCrWatch, 1),
-                    (D::BreakPodWatch, 1),
-                    (D::BreakMoverWatch, 1),
-                    (D::Stall, 2),
-                    (D::SlowUploader, 1),
-                    (D::HangTransfer, 1),
-                    (D::SpoilImage, 1),
-                    (D::NeverStart, 1),
-                    (D::Unkillable, 1),
-                ],
-            ),
+                &[(D::DeletePod, 1)],
+            )),
+            Scenario {
+                tasks: 2,
+                ..scenario(
+                    "anything",
+                    "Operators and faults do whatever they can for a price of 2.",
+                    2,
+                    &[
+                        (D::Cancel, 2),
+                        (D::Delete, 1),
+                        (D::DeleteFinished, 1),
+                        (D::StripFinalizer, 1),
+                        (D::DeletePod, 2),
+                        (D::Evict, 1),
+                        (D::KillMover, 1),
+                        (D::ExposeFails, 1),
+                        (D::RepositoryFails, 1),
+                        (D::TransferFails, 1),
+                        (D::BreakCrWatch, 1),
+                        (D::BreakPodWatch, 1),
+                        (D::BreakMoverWatch, 1),
+                        (D::Stall, 2),
+                        (D::SlowUploader, 1),
+                        (D::HangTransfer, 1),
+                        (D::SpoilImage, 1),
+                        (D::NeverStart, 1),
+                        (D::Unkillable, 1),
+                    ],
+                )
+            },
         ]
     }
 
@@ -155,8 +209,15 @@ impl Scenario {
 
     /// What does not change during a run of it.
     pub fn setup<'a>(&self, design: &'a dyn Design) -> Setup<'a> {
+        let mut phases = [u8::MAX; Disturbance::ALL.len()];
+        for &(what, allowed) in self.only_while {
+            phases[what as usize] = allowed.iter().map(|&it| 1 << it as u8).sum();
+        }
         Setup {
             design,
+            kind: self.kind,
+            volumes_at: self.volumes_at.map_or(Host::NOBODY, Host::at),
+            phases,
             times: self.times,
             limits: [self.limit; NODES],
             reports_progress: self.reports_progress,

@@ -21,25 +21,25 @@
 //! | A12 | `a12_dropping_the_finalizer_of_an_object_that_is_not_deleted_is_an_ordinary_update` |
 //! | A13 | `a13_a_name_can_be_created_again_only_once_its_object_is_gone`; no scenario uses a name twice |
 //! | A14 | `a14_node_agents_race_and_the_first_write_wins` |
-//! | B1 | left out: every pod of the model has grace 0 |
-//! | B2 | `b2_a_deleted_pod_is_seen_modified_and_then_gone`; a grace above 0 is left out |
-//! | B3 | left out: a grace of 0 cannot be shortened |
+//! | B1 | `b1_the_grace_is_the_pods_own_unless_it_is_unbound_or_has_ended` |
+//! | B2 | `b2_a_deleted_pod_is_seen_modified_and_then_gone` |
+//! | B3 | `b3_a_second_deletion_with_the_same_grace_changes_nothing`; nobody sends a shorter one |
 //! | B4 | `b4_any_delete_takes_a_pod_away_at_once` |
 //! | B5 | left out: nobody but the kubelet writes to a pod, and only its status |
 //! | B6 | `b6_the_garbage_collector_follows_the_owner_in_its_time`; no name is used twice, so no UID is compared |
 //! | B7 | `b7_an_owner_held_by_its_finalizer_is_not_gone` |
-//! | B8 | left out: with grace 0 an eviction by taint is a delete like any other (B4) |
-//! | B9 | left out: no node is lost, and a bound pod of grace 0 never waits for the collection of pods |
+//! | B8 | left out: an eviction by taint is a delete like any other (B1, B4) |
+//! | B9 | left out: no node is lost, so no pod waits for the collection of pods |
 //! | B10 | `b10_an_evicted_pod_fails_and_stays` |
-//! | B11 | left out: with grace 0 a drain is a delete like any other (B4) |
+//! | B11 | left out: a drain is a delete like any other (B1, B4) |
 //! | B12 | `b12_a_process_outlives_its_pod_object` |
-//! | C1 | `c1_sigkill_follows_sigterm_after_two_seconds` |
+//! | C1 | `c1_sigkill_follows_sigterm_after_the_grace_and_two_seconds_at_least` |
 //! | C2 | `c2_a_terminal_phase_says_how_the_process_ended_and_is_never_left` |
-//! | C3 | left out: it speaks of a grace above 0 |
+//! | C3 | `c3_a_pod_that_is_deleted_with_a_grace_ends_before_it_goes` |
 //! | C4 | `c4_the_kubelet_tells_the_newest_state_within_ten_seconds_and_only_to_a_pod_that_is_there` |
-//! | C5 | left out: with grace 0 the object is gone before the kubelet could delete it |
+//! | C5 | `c5_the_kubelet_removes_a_deleted_pod_once_its_end_is_told`; a container that the kubelet lost is left out |
 //! | C6 | `c6_a_container_that_cannot_be_killed_runs_on_unknown_to_velero` |
-//! | C7 | `c7_a_killed_process_leaves_no_message_so_its_cancel_is_taken_for_a_failure`; memory is left out |
+//! | C7 | `c7_a_killed_process_leaves_no_message_so_its_cancel_is_taken_for_a_failure`; memory itself is left out |
 //! | C8 | `c8_the_last_words_of_a_process_are_lost_with_its_pod_object`; the size of a message is left out |
 //! | C9 | left out: no node is lost; a stalled kubelet and a deleted pod are what Velero would see of it |
 //! | C10 | `c10_events_keep_no_order_with_the_status_and_may_be_lost`; aggregation is left out |
@@ -68,7 +68,7 @@
 //! | F5 | `f5_errors_back_off_and_all_else_forgets_them` |
 //! | F6 | left out: `Reconcile` returns no terminal error and does not panic |
 //! | F7 | `f7_the_mapping_writes_in_its_listener_and_holds_up_only_that` |
-//! | F8 | left out: no handler of Velero acts on a deletion but to enqueue its key, which a tombstone does as well (E4) |
+//! | F8 | left out: upstream's controller acts on no deletion but to enqueue its key; who does is told by client-go (E4) |
 //! | F9 | `f9_nothing_resyncs_but_some_uploads_are_enqueued_once_a_minute` |
 //! | F10 | left out: nothing starts or stops but movers, whose informers list late (E8) |
 //! | F11 | left out: Velero does not use it |

@@ -9,6 +9,7 @@ mod mover_watches_cr_delete;
 mod no_reaction;
 mod owner_finalizes;
 mod positive_grace;
+mod stack;
 mod watcher_watches_pod_delete;
 
 pub use close_on_forced_cancel::CloseOnForcedCancel;
@@ -18,6 +19,7 @@ pub use mover_watches_cr_delete::{MoverWatchesCrDelete, MoverWatchesCrDeleteGuar
 pub use no_reaction::NoReaction;
 pub use owner_finalizes::OwnerFinalizes;
 pub use positive_grace::PositiveGrace;
+pub use stack::{Conflict, Stack};
 pub use watcher_watches_pod_delete::WatcherWatchesPodDelete;
 
 pub use crate::model::design::Upstream;

@@ -5,11 +5,11 @@
 
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
-use super::data_mover::End;
+use super::data_mover::{End, Process};
 use super::node_agent::routine::{Attempt, Seat};
 use super::place::{Host, TaskId};
 use super::rules::{Setup, Step};
-use super::time::Age;
+use super::time::{Age, Obligation};
 use super::watch::PodEvent;
 use super::world::World;
 use crate::require;
@@ -230,6 +230,9 @@ impl World {
         if setup.design.pod_grace() > 0 && host != Host::NOBODY && !phase.is_terminal() {
             if !deleting {
                 self.tasks[t].pod.deleting = true;
+                if self.tasks[t].mover.process == Process::None {
+                    self.tasks[t].kubelet.never_runs(setup.times.window(Obligation::StatusPatch));
+                }
                 self.log_pod(t, phase, PodEvent::Modified);
             }
             return;

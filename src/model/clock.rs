@@ -99,11 +99,11 @@ impl World {
     pub(super) fn settle(&mut self, setup: &Setup<'_>) {
         self.compact_logs(setup.design);
         for n in self.node_ids() {
-            routine::starts_waiting(&mut self.nodes[n].worker, &setup.times);
+            routine::starts_waiting(&mut self.nodes[n].worker, setup);
             self.settle_periodic(setup, n);
         }
         for t in self.task_ids() {
-            routine::starts_waiting(&mut self.tasks[t].watcher.routine, &setup.times);
+            routine::starts_waiting(&mut self.tasks[t].watcher.routine, setup);
             self.settle_task(setup, t);
             for n in self.node_ids() {
                 self.settle_known(setup, n, t);

@@ -234,6 +234,8 @@ pub struct Mover {
     pub cancelled: bool,
     /// It acted on the cancel of its custom resource.
     pub heard_cancel: bool,
+    /// It acted on the removal of its custom resource.
+    pub heard_removal: bool,
     /// The handler's send came before the transfer's, while both are blocked.
     handler_first: bool,
     /// While its handler was blocked its custom resource changed: it hears of the newest version at once.
@@ -302,9 +304,10 @@ impl Mover {
 impl World {
     /// The process of `t` ends, and all its goroutines with it.
     pub(super) fn end_process(&mut self, t: TaskId, end: End, patch: Window) {
-        let Mover { mut events, .. } = self.tasks[t].mover;
+        let Mover { mut events, heard_removal, .. } = self.tasks[t].mover;
         events.loses_unwritten();
-        self.tasks[t].mover = Mover { process: Process::Ended, end, events, ..zerocopy::FromZeros::new_zeroed() };
+        self.tasks[t].mover =
+            Mover { process: Process::Ended, end, events, heard_removal, ..zerocopy::FromZeros::new_zeroed() };
         let phase = self.tasks[t].pod.phase;
         self.tasks[t].kubelet.sees_exit(patch, phase);
     }
@@ -385,6 +388,7 @@ pub fn hears(step: &mut Step<'_>, t: TaskId) -> Option<()> {
         (false, _) => Heard::Add(new),
     };
     if setup.design.mover_hears(&heard) {
+        mover.heard_removal |= matches!(heard, Heard::Delete(_));
         next.cancels(setup, t);
     }
     Some(())

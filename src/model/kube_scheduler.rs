@@ -14,6 +14,7 @@ pub fn binds(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     let pod = now.tasks[t].pod;
     require!(pod.phase == PodPhase::Pending, pod.host == Host::NOBODY, pod.volume);
+    require!(step.setup.volumes_at == Host::NOBODY || step.setup.volumes_at.is(n));
     step.waits_for(step.now().nodes[n].pods.has_room())?;
 
     let start = step.window(Obligation::ContainerStart);

@@ -7,7 +7,6 @@ use super::data_mover::{End, Handler, Main, Process};
 use super::place::TaskId;
 use super::rules::Step;
 use super::time::{Obligation, Window};
-use super::world::World;
 use crate::require;
 
 /// What the kubelet is doing about one pod.
@@ -38,6 +37,12 @@ impl Kubelet {
         self.patch = Window::OFF;
         self.never_starts = false;
         self.evicting = false;
+    }
+
+    /// The pod is being deleted before its container was started, which it will not be now: that is reported.
+    pub(super) fn never_runs(&mut self, patch: Window) {
+        self.start = Window::OFF;
+        self.patch = patch;
     }
 
     /// The process has ended: only the end is left to report, if the pod is there and has no terminal phase.
@@ -101,7 +106,8 @@ pub fn reports_running(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn reports_exit(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(task.mover.process == Process::Ended, task.pod.phase.exists(), !task.pod.phase.is_terminal());
+    let never_ran = task.mover.process == Process::None && task.pod.deleting;
+    require!(task.mover.process == Process::Ended || never_ran, task.pod.phase.exists(), !task.pod.phase.is_terminal());
     step.within(task.kubelet.patch)?;
     step.waits_for(step.now().pod_log_has_room(t))?;
 
@@ -109,6 +115,7 @@ pub fn reports_exit(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let evicted = std::mem::take(&mut next.tasks[t].kubelet.evicting);
     let end = match next.tasks[t].mover.end {
         End::Killed | End::Crashed if evicted => End::Evicted, // the kubelet's own message
+        End::None => End::Killed,                              // it never ran: exit code 137, no message
         end => end,
     };
     next.tasks[t].kubelet.patch = Window::OFF;
@@ -128,7 +135,7 @@ pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 
     let minimum = step.window(Obligation::Sigkill);
     let grace = step.setup.design.pod_grace();
-    let kill = if task_is_gone(now, t) { minimum } else { minimum.or_after(grace) };
+    let kill = if task.pod.deleting { minimum.or_after(grace) } else { minimum }; // an eviction allows 1 s
     let next = step.fires()?;
     next.tasks[t].mover.terminated = true;
     next.tasks[t].mover.cancelled = true;
@@ -136,18 +143,13 @@ pub fn terminates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// Whether the pod was removed without any grace.
-fn task_is_gone(now: &World, t: TaskId) -> bool {
-    !now.tasks[t].pod.phase.exists()
-}
-
-/// It deletes the object of a pod whose grace was used: its end is reported, or it never started.
+/// It deletes the object of a pod whose grace was used, once its end is reported.
 ///
 /// Spec: C3, C5. Kubernetes: `status_manager.go`, `canBeDeleted`.
 pub fn removes_pod(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(task.pod.deleting, task.pod.phase.is_terminal() || task.mover.process == Process::None);
+    require!(task.pod.deleting, task.pod.phase.is_terminal());
     step.waits_for(step.now().pod_log_has_room(t))?;
 
     let next = step.fires()?;

@@ -6,6 +6,8 @@ pub mod place;
 pub mod time;
 pub mod world;
 
+pub mod kind;
+
 pub mod design;
 pub mod rules;
 

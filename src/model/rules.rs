@@ -9,7 +9,8 @@ use std::ops::Deref;
 
 use super::design::Design;
 use super::faults::Disturbance;
-use super::place::{NodeId, TaskId};
+use super::kind::Kind;
+use super::place::{Host, NodeId, TaskId};
 use super::time::{Times, Window};
 use super::world::World;
 use super::{
@@ -35,6 +36,12 @@ macro_rules! require {
 pub struct Setup<'a> {
     /// What is decided differently from upstream.
     pub design: &'a dyn Design,
+    /// Which kind of custom resource all tasks have.
+    pub kind: Kind,
+    /// The node to which the volumes are tied, and so the pods; any, where it is not set.
+    pub volumes_at: Host,
+    /// In which phases of an upload each disturbance may touch it, one bit each.
+    pub phases: [u8; Disturbance::ALL.len()],
     /// How long things take.
     pub times: Times,
     /// `loadConcurrency` of each node.
@@ -53,6 +60,12 @@ impl fmt::Debug for Setup<'_> {
 }
 
 impl Setup<'_> {
+    /// Whether `what` may touch an upload of this phase.
+    #[inline]
+    pub fn permits(&self, what: Disturbance, phase: super::api_server::Phase) -> bool {
+        self.phases[what as usize] & (1 << phase as u8) != 0
+    }
+
     /// `loadConcurrency` of node `n`.
     #[inline]
     pub fn limit(&self, n: NodeId) -> u8 {
@@ -551,6 +564,9 @@ rules! {
         CallbackMarksCompleted = marks_completed when Op::MarkCompleted,
         CallbackMarksFailed = marks_failed when Op::MarkFailed,
         CallbackReadsCr = reads_cr when Op::ReadCr,
+        CallbackRebindDeletesPod = rebind_deletes_pod when Op::RebindDeletePod,
+        CallbackRebindDeletesVolume = rebind_deletes_volume when Op::RebindDeleteVolume,
+        CallbackRebinds = rebinds when Op::Rebind,
         CallbackReleasesSlot = releases_slot when Op::ReleaseSlot,
         CallbackReportsProgress = reports_progress when Op::ReportProgress,
     }
@@ -694,6 +710,7 @@ rules! {
         WorkerDropsFinalizer = drops_finalizer when Op::DropFinalizer,
         WorkerExposes = exposes when Op::Expose,
         WorkerFindsPod = finds_pod when Op::FindPod,
+        WorkerFindsTarget = finds_target when Op::FindTarget,
         WorkerForcesCancel = forces_cancel when Op::ForceCancel,
         WorkerGets = gets when _,
         WorkerMarksCanceled = marks_canceled when Op::MarkCanceled,

@@ -201,6 +201,8 @@ obligations! {
     Sigkill: 2 .. Some(2), "SIGTERM until SIGKILL", "Kubernetes: the kubelet's minimum grace period, 2 s";
     GarbageCollection: 0 .. Some(30), "owner gone until its dependents are deleted", "assumed";
     Expose: 1 .. Some(50 * MINUTE), "waiting for the volume snapshot and making the side objects", "Velero: --data-mover-prepare-timeout, 30 min, and twice operationTimeout, 10 min";
+    ExposeDownload: 1 .. Some(30 * MINUTE), "waiting for the target volume to be consumed and making the side objects", "Velero: --data-mover-prepare-timeout, 30 min";
+    Rebind: 0 .. Some(20 * MINUTE), "rebinding the restored volume to its target", "Velero: several waits of operationTimeout, 10 min each; assumed to take no more than two";
     CleanUp: 0 .. Some(2 * MINUTE), "waiting for PVC and PV to go, then deleting the other side objects", "Velero: CleanUp waits up to 1 min for each";
     SlotRequeue: 0 .. Some(5), "requeue while no slot is free, and after a failed InProgress write, from when it would matter", "Velero: RequeueAfter, 5 s";
     PeriodicEnqueue: 0 .. Some(MINUTE), "periodic enqueue, from when it would matter", "Velero: preparingMonitorFrequency, 1 min";

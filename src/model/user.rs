@@ -12,6 +12,7 @@ use crate::require;
 pub fn cancels(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.tasks[t].cr.is_live(), !now.tasks[t].cr.cancel, now.cr_log_has_room());
+    require!(step.setup.permits(Disturbance::Cancel, step.now().tasks[t].cr.phase));
 
     let next = step.spends(Disturbance::Cancel)?;
     let stored = next.tasks[t].cr;
@@ -25,6 +26,7 @@ pub fn cancels(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn deletes(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.tasks[t].cr.is_live(), !now.tasks[t].cr.deleting, now.cr_log_has_room());
+    require!(step.setup.permits(Disturbance::Delete, step.now().tasks[t].cr.phase));
 
     let next = step.spends(Disturbance::Delete)?;
     next.delete_cr(t);
@@ -38,6 +40,7 @@ pub fn strips_finalizer(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let stored = now.tasks[t].cr;
     require!(stored.is_live(), stored.finalizer, now.cr_log_has_room());
+    require!(step.setup.permits(Disturbance::StripFinalizer, step.now().tasks[t].cr.phase));
 
     let next = step.spends(Disturbance::StripFinalizer)?;
     if stored.deleting {
@@ -67,6 +70,7 @@ pub fn deletes_finished(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn deletes_pod(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.tasks[t].pod.phase.exists(), !now.tasks[t].pod.deleting, now.pod_log_has_room(t));
+    require!(step.setup.permits(Disturbance::DeletePod, step.now().tasks[t].cr.phase));
 
     let setup = step.setup;
     let next = step.spends(Disturbance::DeletePod)?;

@@ -139,16 +139,7 @@ pub struct Landmarks {
 impl Landmarks {
     /// The course is about to take `next`: where that is.
     pub fn point(&mut self, next: Option<Action>) -> Point {
-        let nth = match self.about.iter_mut().find(|it| it.0 == next) {
-            Some(it) => {
-                it.1 = it.1.saturating_add(1);
-                it.1
-            }
-            None => {
-                self.about.push((next, 1));
-                1
-            }
-        };
+        let nth = count(&mut self.about, next);
         Point { after: self.after, next, nth }
     }
 
@@ -162,18 +153,20 @@ impl Landmarks {
     /// Something changed visibly, or not.
     pub fn passes(&mut self, event: Option<Event>) {
         let Some(event) = event else { return };
-        let nth = match self.seen.iter_mut().find(|it| it.0 == event) {
-            Some(it) => {
-                it.1 = it.1.saturating_add(1);
-                it.1
-            }
-            None => {
-                self.seen.push((event, 1));
-                1
-            }
-        };
+        let nth = count(&mut self.seen, event);
         self.after = Some((event, nth));
         self.about.clear();
+    }
+}
+
+/// Counts `it` once more; returns how often that was by now.
+fn count<T: PartialEq>(all: &mut Vec<(T, u8)>, it: T) -> u8 {
+    if let Some(known) = all.iter_mut().find(|known| known.0 == it) {
+        known.1 = known.1.saturating_add(1);
+        known.1
+    } else {
+        all.push((it, 1));
+        1
     }
 }
 

@@ -74,7 +74,7 @@ pub fn sweep(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: 
         most_worlds,
         partial: false,
     };
-    let done = search.levels(start, within);
+    let done = search.levels(&start, within);
     search.report(scenario, design, done)
 }
 
@@ -148,7 +148,7 @@ impl Search<'_> {
     ///
     /// A world is first met with the fewest deviations that lead to it, since a level is followed to its end before
     /// the next begins. The last level is not kept: its branches are followed as they are made.
-    fn levels(&mut self, start: Node, within: u8) -> u8 {
+    fn levels(&mut self, start: &Node, within: u8) -> u8 {
         let mut level = self.follow(start, 0, 0);
         for depth in 1..=within {
             let mut next = Vec::new();
@@ -165,11 +165,11 @@ impl Search<'_> {
 
     /// Follows the normal course from `node` to rest, or to where somebody has been. While an action waits, each visible
     /// change may end that: such branches have the same departures, and are followed as well.
-    fn follow(&mut self, node: Node, id: u32, depth: u8) -> Vec<Branch> {
+    fn follow(&mut self, node: &Node, id: u32, depth: u8) -> Vec<Branch> {
         let mut followed = Vec::new();
-        let mut open = vec![(node, id)];
+        let mut open = vec![(*node, id)];
         while let Some((node, id)) = open.pop() {
-            let fresh = self.follow_one(node, id, depth, &mut open);
+            let fresh = self.follow_one(&node, id, depth, &mut open);
             if fresh > 0 {
                 followed.push(Branch { node, id, fresh });
             }
@@ -177,7 +177,8 @@ impl Search<'_> {
         followed
     }
 
-    fn follow_one(&mut self, mut node: Node, id: u32, depth: u8, open: &mut Vec<(Node, u32)>) -> u32 {
+    fn follow_one(&mut self, start: &Node, id: u32, depth: u8, open: &mut Vec<(Node, u32)>) -> u32 {
+        let mut node = *start;
         let mut enabled = Enabled::default();
         let mut fresh = 0;
         loop {
@@ -230,7 +231,7 @@ impl Search<'_> {
                 let mut left = node;
                 self.take(&mut left, action, id, depth);
                 left.chosen = 0;
-                self.go_on(left, id, depth, &mut next);
+                self.go_on(&left, id, depth, &mut next);
             }
             if let Some(action) = chosen.map(|it| enabled[it]).filter(|it| it.class() == Class::Step) {
                 for until in [Until::Last, Until::LastInInstant] {
@@ -240,7 +241,7 @@ impl Search<'_> {
                             left.begins_to_wait(action);
                         }
                         let id = self.start(branch.id, offset, Turn::Departs(Departure::Waits(until)));
-                        self.go_on(left, id, depth, &mut next);
+                        self.go_on(&left, id, depth, &mut next);
                     }
                 }
             }
@@ -252,7 +253,7 @@ impl Search<'_> {
         }
     }
 
-    fn go_on(&mut self, node: Node, id: u32, depth: u8, next: &mut Option<&mut Vec<Branch>>) {
+    fn go_on(&mut self, node: &Node, id: u32, depth: u8, next: &mut Option<&mut Vec<Branch>>) {
         let followed = self.follow(node, id, depth);
         if let Some(next) = next {
             next.extend(followed);

@@ -2,6 +2,7 @@
 
 use vgdp_sim::designs::Upstream;
 use vgdp_sim::model::api_server::DataUpload;
+use vgdp_sim::model::design::Design;
 use vgdp_sim::model::faults::Disturbance;
 use vgdp_sim::model::place::{NODES, NodeId, TASKS, TaskId};
 use vgdp_sim::model::rules::{Action, Class, Enabled, Owed, Rule, Setup};
@@ -18,6 +19,23 @@ pub const A: TaskId = TaskId(0);
 pub const B: TaskId = TaskId(1);
 /// The third upload, its pod and its mover.
 pub const C: TaskId = TaskId(2);
+
+/// The transfer of the first upload is complete and its process says so and ends, with all events still to be received.
+pub const COMPLETES: &str = "
+    data_mover::transfer_ends_completed(a)
+    data_mover::receives_result(a)
+    data_mover::records_stopped(a)
+    data_mover::writes_event(a)
+    data_mover::drains_events(a)
+    data_mover::closes_data_path(a)
+    data_mover::exits(a)
+";
+
+/// The process of the first upload dies, and the kubelet says so; the pod stays, and has failed.
+pub const DIES: &str = "
+    pod_fault::kills_mover(a)
+    kubelet::reports_exit(a)
+";
 
 /// A step to the next quiet moment is one of these many; more would be a livelock.
 const PATIENCE: u32 = 10_000;
@@ -38,11 +56,16 @@ impl Cluster {
     /// `nodes` node-agents and `tasks` uploads that were just created, of which nobody has heard yet; operators and
     /// faults may do what is allowed, and can afford all of it.
     pub fn new(nodes: u8, tasks: u8, allows: &'static [(Disturbance, u8)]) -> Cluster {
+        Cluster::by(&Upstream, nodes, tasks, allows)
+    }
+
+    /// The same with another design than upstream's.
+    pub fn by(design: &'static dyn Design, nodes: u8, tasks: u8, allows: &'static [(Disturbance, u8)]) -> Cluster {
         let price = allows.iter().map(|&(what, count)| what.price() * count).sum();
         let normal = Scenario::named("normal").expect("a built-in scenario");
         let scenario = Scenario { nodes, tasks, price, allows, ..normal };
         let world = scenario.empty_cluster().expect("the scope of a test is small");
-        let mut cluster = Cluster { world, setup: scenario.setup(&Upstream), seconds: 0, last: None };
+        let mut cluster = Cluster { world, setup: scenario.setup(design), seconds: 0, last: None };
         for action in scenario.prefix() {
             cluster.fire(action);
         }
@@ -58,7 +81,12 @@ impl Cluster {
 
     /// One node-agent and one upload that is in the middle of its transfer; all have heard all.
     pub fn transferring(allows: &'static [(Disturbance, u8)]) -> Cluster {
-        let mut cluster = Cluster::new(1, 1, allows);
+        Cluster::transferring_by(&Upstream, allows)
+    }
+
+    /// The same with another design than upstream's.
+    pub fn transferring_by(design: &'static dyn Design, allows: &'static [(Disturbance, u8)]) -> Cluster {
+        let mut cluster = Cluster::by(design, 1, 1, allows);
         cluster.until(|w| w.tasks[A].mover.is_transferring());
         cluster
     }

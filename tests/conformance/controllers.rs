@@ -7,7 +7,7 @@ use vgdp_sim::model::node_agent::work_queue::Outcome;
 use vgdp_sim::model::place::TaskId;
 use vgdp_sim::model::time::Obligation;
 
-use crate::cluster::{A, B, C, Cluster, N0, N1};
+use crate::cluster::{A, B, C, COMPLETES, Cluster, N0, N1};
 
 /// Hands all ready keys of the first node to nobody, and says in which order they came.
 fn drained(cluster: &mut Cluster) -> Vec<TaskId> {
@@ -50,10 +50,12 @@ fn f1_reads_come_from_the_cache_even_after_a_write_of_ones_own() {
     assert!(!cluster.agent().worker.is_busy(), "its finalizer is there");
 
     let mut cluster = Cluster::started(&[]);
-    cluster.goes("data_mover::begins_polling(a)").goes("kubelet::reports_running(a)").settles();
+    cluster.goes("data_mover::begins_polling(a)").goes("kubelet::reports_running(a)");
+    assert_eq!(cluster.waits_until_it_may("worker::awaits_volume(n0, a)"), 0);
     assert!(!cluster.may("data_mover::polls(a)"));
-    cluster.goes("worker::awaits_volume(n0, a)").goes(
+    cluster.goes(
         "
+        worker::awaits_volume(n0, a)
         worker::takes_slot(n0, a)
         worker::registers_handlers(n0, a)
         worker::reads_pod(n0, a)
@@ -96,6 +98,7 @@ fn f2_a_key_is_queued_once_and_comes_back_for_what_happened_meanwhile() {
         "
         worker::forces_cancel(n0, a)
         worker::deletes_pod(n0, a)
+        worker::deletes_volume(n0, a)
         worker::cleans_up(n0, a)
         worker::reads(n0, a)            # what happened meanwhile
         ",
@@ -103,8 +106,9 @@ fn f2_a_key_is_queued_once_and_comes_back_for_what_happened_meanwhile() {
     assert_eq!(cluster.world.head_of_queue(N0), None);
 }
 
-/// Ready keys come first in, first out within their priority; a key that is raised goes to the end of the higher one,
-/// and none is lowered. An immediate event replaces a pending delay, and a delay does not hold back a ready key.
+/// Ready keys come first in, first out within their priority, which is the highest that was asked for; a key that is
+/// raised goes to the end of the higher one. An immediate event replaces a pending delay, and the key keeps the place
+/// that it had among those that wait; one whose delay is over comes last. A delay does not hold back a ready key.
 #[test]
 fn f3_priorities_are_raised_and_an_event_replaces_a_delay() {
     let mut cluster = Cluster::new(1, 3, &[]);
@@ -137,6 +141,33 @@ fn f3_priorities_are_raised_and_an_event_replaces_a_delay() {
         cluster.world.enqueue(N0, B);
         assert_eq!(drained(&mut cluster), [A, B]);
     }
+
+    // A key that waits keeps its place when an event comes first, unless its priority is raised.
+    for (low, event_is_low, order) in
+        [(false, false, [A, B, C]), (false, true, [A, B, C]), (true, false, [B, C, A]), (true, true, [B, C, A])]
+    {
+        cluster.world.finish_key(N0, A, Outcome::RequeueSoon, low);
+        cluster.world.enqueue(N0, B);
+        cluster.world.enqueue(N0, C);
+        if event_is_low {
+            cluster.world.enqueue_low(N0, A);
+        } else {
+            cluster.world.enqueue(N0, A);
+        }
+        assert_eq!(drained(&mut cluster), order, "from low {low} by low {event_is_low}");
+    }
+    cluster.world.finish_key(N0, A, Outcome::RequeueSoon, true);
+    cluster.world.enqueue_low(N0, B);
+    cluster.world.enqueue_low(N0, A);
+    assert_eq!(drained(&mut cluster), [A, B], "its place among the low ones");
+
+    // One whose delay is over has come after all that are ready.
+    let mut due = Cluster::new(1, 3, &[]);
+    due.goes("cr_watch::receives(n0)").goes("cr_watch::receives(n0)");
+    due.world.finish_key(N0, A, Outcome::RequeueSoon, false);
+    due.world.enqueue(N0, B);
+    due.goes("work_queue::falls_due(n0, a)");
+    assert_eq!(drained(&mut due), [B, A]);
 
     let is_delayed = |cluster: &Cluster| cluster.known().key.is_delayed();
     cluster.world.finish_key(N0, A, Outcome::RequeueSoon, false);
@@ -171,7 +202,9 @@ fn f4_each_controller_has_one_worker() {
 fn f5_errors_back_off_and_all_else_forgets_them() {
     let mut cluster = Cluster::new(1, 1, &[]);
     let mut ends = |outcome| {
-        cluster.world.finish_key(N0, A, outcome, false);
+        cluster.world.enqueue(N0, A);
+        let low = cluster.world.dequeue(N0, A);
+        cluster.world.finish_key(N0, A, outcome, low);
         let key = cluster.known().key;
         key.is_delayed().then(|| key.obligation())
     };
@@ -262,9 +295,12 @@ fn f9_nothing_resyncs_but_some_uploads_are_enqueued_once_a_minute() {
     assert!(cluster.world.is_enqueued_periodically(&cluster.setup, N0, A), "cancelled and not final");
     cluster.until(|w| w.tasks[A].at[N0].cr.phase.is_final());
     assert!(!cluster.world.is_enqueued_periodically(&cluster.setup, N0, A), "final");
-    cluster.world.delete_cr(A);
-    assert!(
-        !cluster.world.is_enqueued_periodically(&cluster.setup, N0, A),
-        "gone at once, since its finalizer was dropped"
-    );
+
+    let mut cluster = Cluster::transferring(&[(D::DeleteFinished, 1)]);
+    cluster.goes(COMPLETES).waits_until_it_may("callback::releases_slot(n0, a)");
+    cluster.goes("cr_watch::receives(n0)");
+    assert!(cluster.known().cr.phase.is_final() && cluster.known().cr.finalizer);
+    assert!(!cluster.world.is_enqueued_periodically(&cluster.setup, N0, A), "final");
+    cluster.goes("user::deletes_finished(a)").goes("cr_watch::receives(n0)");
+    assert!(cluster.world.is_enqueued_periodically(&cluster.setup, N0, A), "final and being deleted");
 }

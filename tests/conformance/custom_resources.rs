@@ -51,6 +51,7 @@ fn about_to_go() -> Cluster {
         worker::reads(n0, a)
         worker::forces_cancel(n0, a)
         worker::deletes_pod(n0, a)
+        worker::deletes_volume(n0, a)
         worker::cleans_up(n0, a)
         cr_watch::receives(n0)
         cr_watch::enqueues(n0)
@@ -152,6 +153,7 @@ fn a4_a_put_on_a_missing_name_is_refused() {
     );
     let before = cluster.world;
     let held = cluster.agent().worker.held;
+    assert!(!held.current, "the name is looked at first");
     assert_eq!(cluster.world.put(A, held, DataUpload { finalizer: true, ..held.cr }), Answer::Refused);
     assert_eq!(cluster.world.touch(A, held), Answer::Refused);
     assert_eq!(cluster.world, before);

@@ -1,8 +1,8 @@
 //! Part E: informers, their stores and their listeners.
 
-use vgdp_sim::designs::Upstream;
+use vgdp_sim::designs::{MoverWatchesCrDelete, Upstream, WatcherWatchesPodDelete};
 use vgdp_sim::model::api_server::{DataUpload, Phase, PodPhase};
-use vgdp_sim::model::data_mover::{End, Main, Process};
+use vgdp_sim::model::data_mover::{End, Handler, Main, Process};
 use vgdp_sim::model::faults::Disturbance as D;
 use vgdp_sim::model::node_agent::routine::{Attempt, Op};
 use vgdp_sim::model::node_agent::watcher;
@@ -11,7 +11,7 @@ use vgdp_sim::run::observe;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::Uniform;
 
-use crate::cluster::{A, B, Cluster, N0};
+use crate::cluster::{A, B, Cluster, DIES, N0};
 
 /// Whether the first is the second with some elements left out.
 fn is_subsequence(seen: &[DataUpload], stored: &[DataUpload]) -> bool {
@@ -29,6 +29,7 @@ fn e1_a_store_shows_a_subsequence_of_what_was_true() {
         for t in (0..scenario.tasks).map(TaskId) {
             let mut stored = vec![DataUpload::ABSENT];
             let mut seen: Vec<_> = nodes().map(|_| stored.clone()).collect();
+            let mut heard = vec![DataUpload::ABSENT]; // by the handler of its mover
             observe(&scenario, &Upstream, &mut Uniform::new(1, index), &mut |moment| {
                 let task = &moment.is.tasks[t];
                 stored.push(task.cr);
@@ -37,11 +38,15 @@ fn e1_a_store_shows_a_subsequence_of_what_was_true() {
                     seen[n.0 as usize].push(task.at[n].cr);
                     seen[n.0 as usize].dedup();
                 }
+                if task.mover.is_running() && task.mover.handler != Handler::Unlisted {
+                    heard.push(task.mover.last);
+                    heard.dedup();
+                }
             });
-            for it in &seen {
+            for it in seen.iter().chain([&heard]) {
                 assert!(is_subsequence(it, &stored), "run {index}: {it:#?} is not part of {stored:#?}");
-                shorter += u32::from(it.len() < stored.len());
             }
+            shorter += seen.iter().filter(|it| it.len() < stored.len()).count();
         }
     }
     assert!(shorter > 0, "no run left anything out");
@@ -119,10 +124,10 @@ fn e4_a_relist_swaps_the_store_at_once_and_leaves_tombstones() {
     assert!(cluster.world.tasks[A].at[N0].key.is_ready() && cluster.world.tasks[B].at[N0].key.is_ready());
     assert!(!cluster.may("cr_watch::enqueues(n0)"), "each of them once");
 
-    let mut cluster = Cluster::transferring(&[(D::BreakPodWatch, 1), (D::Evict, 1), (D::DeletePod, 1)]);
+    let mut cluster = Cluster::transferring(&[(D::BreakPodWatch, 1), (D::KillMover, 1), (D::DeletePod, 1)]);
     let mut kept = cluster;
     for (it, last) in [(&mut cluster, "user::deletes_pod(a)"), (&mut kept, "")] {
-        it.goes("node_fault::breaks_pod_watch(n0)").goes("pod_fault::evicts(a)").goes(last);
+        it.goes("node_fault::breaks_pod_watch(n0)").goes(DIES).goes(last);
         it.waits_until_it_may("pod_watch::relists(n0)");
         it.goes("pod_watch::relists(n0)");
     }
@@ -130,6 +135,30 @@ fn e4_a_relist_swaps_the_store_at_once_and_leaves_tombstones() {
     assert!(!cluster.may("watcher::is_sent_pod(n0, a)") && !cluster.may("pod_events::hears(n0, a)"));
     assert_eq!(kept.known().pod, PodPhase::Failed);
     assert!(kept.may("watcher::is_sent_pod(n0, a)") && kept.may("pod_events::hears(n0, a)"));
+
+    // Who handles deletions is told of a tombstone as well: of a pod, and of an upload as it was last known.
+    let mut cluster = Cluster::transferring_by(&WatcherWatchesPodDelete, &[(D::BreakPodWatch, 1), (D::DeletePod, 1)]);
+    cluster.goes("node_fault::breaks_pod_watch(n0)").goes("user::deletes_pod(a)");
+    cluster.waits_until_it_may("pod_watch::relists(n0)");
+    assert!(!cluster.may("watcher::is_sent_pod(n0, a)"));
+    cluster.goes("pod_watch::relists(n0)");
+    assert!(cluster.may("watcher::is_sent_pod(n0, a)") && !cluster.may("pod_events::hears(n0, a)"));
+
+    let allows = &[(D::BreakMoverWatch, 1), (D::Delete, 1), (D::StripFinalizer, 1)];
+    let mut cluster = Cluster::transferring_by(&MoverWatchesCrDelete, allows);
+    cluster.goes(
+        "
+        pod_fault::breaks_mover_watch(a)
+        user::deletes(a)
+        user::strips_finalizer(a)
+        ",
+    );
+    cluster.waits_until_it_may("data_mover::relists(a)");
+    cluster.goes("data_mover::relists(a)");
+    assert!(cluster.task().mover.last.exists && !cluster.task().mover.last.deleting, "as it was last known");
+    cluster.goes("data_mover::hears(a)");
+    assert!(cluster.task().mover.heard_cancel);
+    assert!(!cluster.may("data_mover::hears(a)"), "once");
 }
 
 /// A handler may hold an old notification while the store is newer: the mapping hears that a pod runs which the store
@@ -169,13 +198,27 @@ fn e6_the_store_moves_first_and_each_listener_is_told_in_its_own_time() {
     assert_eq!(cluster.world.head_of_queue(N0), Some(A));
     assert!(cluster.known().cr.cancel && cluster.may("cr_watch::enqueues(n0)"), "told of the creation only");
 
-    let evicted = || {
-        let mut cluster = Cluster::transferring(&[(D::Evict, 1)]);
-        cluster.goes("pod_fault::evicts(a)").goes("pod_watch::receives(n0)");
+    let failed = || {
+        let mut cluster = Cluster::transferring(&[(D::KillMover, 1), (D::BreakPodWatch, 4)]);
+        cluster.goes(DIES).goes("pod_watch::receives(n0)");
         cluster
     };
-    evicted().goes("pod_events::hears(n0, a)").goes("watcher::is_sent_pod(n0, a)");
-    evicted().goes("watcher::is_sent_pod(n0, a)").goes("pod_events::hears(n0, a)");
+    failed().goes("pod_events::hears(n0, a)").goes("watcher::is_sent_pod(n0, a)");
+    failed().goes("watcher::is_sent_pod(n0, a)").goes("pod_events::hears(n0, a)");
+
+    // A watcher that has heard of the end receives no more pods: its channel takes two, and then its handler blocks.
+    let mut cluster = failed();
+    cluster.settles();
+    assert_eq!(cluster.task().watcher.stage, watcher::Stage::Epilog);
+    for sent in 1..=4 {
+        cluster.goes("node_fault::breaks_pod_watch(n0)");
+        cluster.waits_until_it_may("pod_watch::relists(n0)");
+        cluster.goes("pod_watch::relists(n0)");
+        assert!(cluster.may("pod_events::hears(n0, a)"), "the other listener is told");
+        assert_eq!(cluster.may("watcher::is_sent_pod(n0, a)"), sent <= 3);
+        cluster.settles();
+        assert_eq!(cluster.task().watcher.is_blocked(), sent > 2);
+    }
 }
 
 /// A handler that is removed hears nothing more, not even what was already waiting for it.
@@ -199,6 +242,7 @@ fn e7_a_removed_handler_discards_what_was_waiting_for_it() {
     assert!(cluster.may("watcher::is_sent_pod(n0, a)"));
     cluster.goes(
         "
+        callback::deletes_volume(n0, a)
         callback::cleans_up(n0, a)
         cr_watch::receives(n0)          # the progress
         callback::gets(n0, a)
@@ -214,7 +258,7 @@ fn e7_a_removed_handler_discards_what_was_waiting_for_it() {
 #[test]
 fn e8_a_late_handler_hears_of_what_is_there_as_an_addition() {
     let mut cluster = Cluster::started(&[(D::Cancel, 1)]);
-    cluster.goes("kubelet::reports_running(a)").settles().goes("worker::awaits_volume(n0, a)").settles();
+    cluster.goes("kubelet::reports_running(a)").settles();
     assert_eq!(cluster.cr().phase, Phase::InProgress);
     let mut in_time = cluster;
     cluster.goes("user::cancels(a)").goes("data_mover::lists(a)");
@@ -224,10 +268,10 @@ fn e8_a_late_handler_hears_of_what_is_there_as_an_addition() {
     in_time.goes("data_mover::lists(a)").goes("user::cancels(a)");
     assert!(in_time.may("data_mover::hears(a)"));
 
-    let mut cluster = Cluster::started(&[(D::Evict, 1)]);
-    cluster.goes("kubelet::reports_running(a)").settles().goes(
+    let mut cluster = Cluster::started(&[(D::KillMover, 1)]);
+    cluster.goes("kubelet::reports_running(a)").waits_until_it_may("worker::awaits_volume(n0, a)");
+    cluster.goes(DIES).goes(
         "
-        pod_fault::evicts(a)
         pod_watch::receives(n0)
         worker::awaits_volume(n0, a)
         worker::takes_slot(n0, a)
@@ -262,6 +306,21 @@ fn e9_a_relist_shows_what_has_not_changed_as_an_update() {
     cluster.goes("cr_watch::enqueues(n0)");
     assert_eq!(cluster.world.head_of_queue(N0), Some(B), "it came later, but it has changed");
 
+    // It broke again, and one had changed, before any listener was told of the first relist.
+    let mut cluster = Cluster::new(1, 2, &[(D::BreakCrWatch, 2), (D::Cancel, 1), (D::Stall, 2)]);
+    cluster.until(|w| w.nodes[N0].worker.plan.first() == Op::Expose);
+    for last in ["", "user::cancels(b)"] {
+        cluster.goes("node_fault::breaks_cr_watch(n0)").goes(last).goes("node_fault::stalls_cr_watch(n0)");
+        cluster.goes("clock::passes").goes("node_recovery::heals_cr_watch(n0)").goes("cr_watch::relists(n0)");
+    }
+    for t in [A, B] {
+        cluster.world.dequeue(N0, t);
+    }
+    cluster.goes("cr_watch::enqueues(n0)");
+    assert_eq!(cluster.world.head_of_queue(N0), Some(A));
+    cluster.goes("cr_watch::enqueues(n0)");
+    assert_eq!(cluster.world.head_of_queue(N0), Some(B), "the first relist found it unchanged, the second did not");
+
     // The change reached the store before the watch broke, but not the listener: then the key is due for that as well.
     let mut cluster = Cluster::new(1, 2, &[(D::BreakCrWatch, 1), (D::Cancel, 1), (D::Stall, 1)]);
     cluster.until(|w| w.nodes[N0].worker.plan.first() == Op::Expose);
@@ -289,13 +348,7 @@ fn e9_a_relist_shows_what_has_not_changed_as_an_update() {
 #[test]
 fn e10_a_panic_in_a_handler_ends_the_process() {
     let mut cluster = Cluster::started(&[(D::Cancel, 1)]);
-    cluster
-        .goes("data_mover::lists(a)")
-        .goes("kubelet::reports_running(a)")
-        .settles()
-        .goes("worker::awaits_volume(n0, a)")
-        .settles()
-        .goes("user::cancels(a)");
+    cluster.goes("data_mover::lists(a)").goes("kubelet::reports_running(a)").settles().goes("user::cancels(a)");
     assert_eq!(cluster.task().mover.main, Main::Booting);
     cluster.goes("data_mover::hears(a)");
     assert_eq!((cluster.task().mover.process, cluster.task().mover.end), (Process::Ended, End::Crashed));

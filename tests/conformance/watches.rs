@@ -3,7 +3,7 @@
 use vgdp_sim::model::api_server::{Phase, PodPhase};
 use vgdp_sim::model::faults::Disturbance as D;
 
-use crate::cluster::{A, Cluster, N0, N1};
+use crate::cluster::{A, Cluster, DIES, N0, N1};
 
 /// While a watch lives it delivers each change of its type, in order and without a gap; between two types there is
 /// no order.
@@ -68,10 +68,9 @@ fn d7_a_broken_watch_lists_again_and_misses_what_lay_between() {
     assert!(!cluster.may("cr_watch::receives(n0)"), "cancelled and not yet deleted was never seen");
 
     // What was under way when the watch broke is lost as well.
-    let mut cluster = Cluster::transferring(&[(D::BreakPodWatch, 1), (D::Evict, 1), (D::DeletePod, 1)]);
-    cluster.goes(
+    let mut cluster = Cluster::transferring(&[(D::BreakPodWatch, 1), (D::KillMover, 1), (D::DeletePod, 1)]);
+    cluster.goes(DIES).goes(
         "
-        pod_fault::evicts(a)
         node_fault::breaks_pod_watch(n0)
         user::deletes_pod(a)
         ",
@@ -82,6 +81,21 @@ fn d7_a_broken_watch_lists_again_and_misses_what_lay_between() {
     cluster.goes("pod_watch::relists(n0)");
     assert_eq!(cluster.known().pod, PodPhase::Absent);
     assert!(!cluster.may("watcher::is_sent_pod(n0, a)"), "Failed was never seen");
+
+    // A mover's watch is no better: the cancel and what its owner made of it come as one change, which is no edge.
+    let mut cluster = Cluster::transferring(&[(D::BreakMoverWatch, 1), (D::Cancel, 1)]);
+    let mut whole = cluster;
+    whole.goes("user::cancels(a)").settles();
+    assert!(whole.task().mover.heard_cancel);
+    cluster.goes("pod_fault::breaks_mover_watch(a)").goes("user::cancels(a)").settles();
+    assert_eq!(cluster.cr().phase, Phase::Canceling);
+    assert!(!cluster.may("data_mover::hears(a)") && !cluster.may("data_mover::relists(a)"));
+    let mut other = cluster;
+    assert_eq!(other.waits_until_it_may("data_mover::relists(a)"), 1);
+    assert_eq!(cluster.waits_until_it_must("data_mover::relists(a)"), 30);
+    cluster.goes("data_mover::relists(a)").goes("data_mover::hears(a)");
+    assert_eq!(cluster.task().mover.last, cluster.cr());
+    assert!(!cluster.task().mover.heard_cancel && !cluster.may("data_mover::hears(a)"));
 }
 
 /// A node-agent watches the pods of its node: it first hears of one when that is bound, as an addition, and never of

@@ -65,6 +65,54 @@ pub fn cleans_up(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     routine::cleans_up(step, Seat::Callback(n, t))
 }
 
+/// The rebind deletes the pod, and fails where that is gone already: the callback returns, without status and clean-up.
+///
+/// Spec: RB, HZ-42. Velero: `pkg/exposer/generic_restore.go`, `RebindVolume`.
+pub fn rebind_deletes_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    require!(now.tasks[t].watcher.routine.plan.first() == Op::RebindDeletePod);
+    step.waits_for(step.now().pod_log_has_room(t))?;
+
+    let setup = step.setup;
+    let next = step.fires()?;
+    if next.tasks[t].pod.phase.exists() {
+        next.delete_pod(setup, t);
+        next.advance(Seat::Callback(n, t));
+    } else {
+        next.replan(Seat::Callback(n, t), Plan::of(&[Op::ReleaseSlot]));
+    }
+    Some(())
+}
+
+/// The rebind deletes the restore PVC, and fails where that is gone already.
+///
+/// Spec: RB, HZ-42. Velero: `pkg/exposer/generic_restore.go`, `RebindVolume`.
+pub fn rebind_deletes_volume(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    require!(now.tasks[t].watcher.routine.plan.first() == Op::RebindDeleteVolume);
+
+    let next = step.fires()?;
+    if std::mem::take(&mut next.tasks[t].pod.volume) {
+        next.advance(Seat::Callback(n, t));
+    } else {
+        next.replan(Seat::Callback(n, t), Plan::of(&[Op::ReleaseSlot]));
+    }
+    Some(())
+}
+
+/// The rebind has bound the target volume to what was restored.
+///
+/// Spec: RB. Velero: `pkg/exposer/generic_restore.go`, `RebindVolume`.
+pub fn rebinds(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
+    let now = step.now();
+    require!(now.tasks[t].watcher.routine.plan.first() == Op::Rebind);
+    step.within(now.tasks[t].watcher.routine.window)?;
+
+    let next = step.fires()?;
+    next.advance(Seat::Callback(n, t));
+    Some(())
+}
+
 /// It marks the upload Completed.
 ///
 /// Spec: CBcompleted. Velero: `pkg/controller/data_upload_controller.go`, `OnDataUploadCompleted`.

@@ -10,7 +10,7 @@ use zerocopy::{FromZeros, Immutable, IntoBytes};
 use super::super::api_server::{Answer, DataUpload, Held, Phase};
 use super::super::design::Design;
 use super::super::place::{Host, NodeId, TaskId};
-use super::super::rules::Step;
+use super::super::rules::{Setup, Step};
 use super::super::time::{Age, Obligation, Window};
 use super::super::world::World;
 use super::watcher::Watcher;
@@ -55,6 +55,8 @@ pub enum Op {
     TimeOutPrepare,
 
     // Other calls and waits.
+    /// R6d: the volume that a download shall fill.
+    FindTarget,
     /// EX, up to the pod.
     Expose,
     /// EX, the pod.
@@ -85,10 +87,18 @@ pub enum Op {
     DeleteVolume,
     /// CU, the rest, after the volume has gone.
     CleanUp,
+    /// RB: the strict deletion of the pod.
+    RebindDeletePod,
+    /// RB: the strict deletion of the restore PVC.
+    RebindDeleteVolume,
+    /// RB: the target volume is bound to what was restored.
+    Rebind,
     /// The deferred `RemoveAsyncBR`, and with it the end of a watcher.
     ReleaseSlot,
 
     // In memory, at once.
+    /// Goes on with [`Plan::COMPLETED`].
+    Complete,
     /// Deletes the entry of the map `cancelled`.
     ForgetCancel,
     /// Hands the key of a mapped pod event to the queue.
@@ -158,6 +168,10 @@ impl Plan {
         Op::ForgetCancel,
         Op::ReleaseSlot,
     ]);
+
+    /// The end of `OnDataUploadCompleted`: clean-up, status, slot.
+    pub const COMPLETED: Plan =
+        Plan::of(&[Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkCompleted, Op::ReleaseSlot]);
 
     /// R8d to R8h: from a prepared upload to a running watcher.
     pub const START: Plan = Plan::of(&[
@@ -347,6 +361,10 @@ impl World {
                 Op::RequeueSoon => break Outcome::RequeueSoon,
                 Op::ForgetCancel => self.tasks[t].at[n].cancelled = Age::NONE,
                 Op::EnqueueKey => self.enqueue(n, t),
+                Op::Complete => {
+                    self.routine_mut(seat).plan = Plan::COMPLETED;
+                    return;
+                }
                 _ => return,
             }
             self.routine_mut(seat).plan.pop();
@@ -499,8 +517,9 @@ pub(super) fn deletes_volume(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     let t = at(now, seat, Op::DeleteVolume)?;
 
     let wait = step.window(Obligation::CleanUp);
+    let kind_waits = step.setup.kind.clean_up_waits();
     let next = step.fires()?;
-    let waits = std::mem::take(&mut next.tasks[t].pod.volume);
+    let waits = std::mem::take(&mut next.tasks[t].pod.volume) && kind_waits;
     next.advance(seat);
     next.routine_mut(seat).window = if waits { wait } else { Window::DUE };
     Some(())
@@ -512,9 +531,10 @@ pub(super) fn cleans_up(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     let t = at(now, seat, Op::CleanUp)?;
     step.within(now.routine(seat).window)?;
 
+    let source = step.setup.kind.cleans_up_source();
     let next = step.fires()?;
     next.tasks[t].pod.snapshot = false;
-    next.tasks[t].pod.source_gone = true;
+    next.tasks[t].pod.source_gone |= source;
     next.advance(seat);
     Some(())
 }
@@ -534,12 +554,13 @@ pub(super) fn releases_slot(step: &mut Step<'_>, seat: Seat) -> Option<()> {
 }
 
 /// Starts the window of a wait when the wait becomes the next operation.
-pub(in super::super) fn starts_waiting(routine: &mut Routine, times: &super::super::time::Times) {
+pub(in super::super) fn starts_waiting(routine: &mut Routine, setup: &Setup<'_>) {
     if routine.window.is_off() && routine.attempt == Attempt::Begin {
         let obligation = match routine.plan.first() {
-            Op::Expose => Obligation::Expose,
+            Op::Expose => setup.kind.expose(),
+            Op::Rebind => Obligation::Rebind,
             _ => return,
         };
-        routine.window = times.window(obligation);
+        routine.window = setup.times.window(obligation);
     }
 }

@@ -278,15 +278,7 @@ impl World {
         watcher.stage = Stage::Reporting;
         watcher.epilog = Window::OFF;
         let plan = match setup.design.watcher_outcome(&Ended { phase, end, deleted: watcher.deleted }) {
-            Finish::Completed => Plan::of(&[
-                Op::ReportProgress,
-                Op::ReadCr,
-                Op::DeletePod,
-                Op::DeleteVolume,
-                Op::CleanUp,
-                Op::MarkCompleted,
-                Op::ReleaseSlot,
-            ]),
+            Finish::Completed => setup.kind.completed(),
             Finish::Canceled => Plan::of(&[
                 Op::ReadCr,
                 Op::DeletePod,

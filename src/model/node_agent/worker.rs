@@ -2,6 +2,7 @@
 
 use super::super::api_server::{Held, Phase, PodPhase};
 use super::super::design::Design;
+use super::super::kind::Kind;
 use super::super::place::{NodeId, TaskId};
 use super::super::rules::{Setup, Step};
 use super::super::time::{Age, Obligation};
@@ -33,7 +34,7 @@ pub struct Own {
 /// `Reconcile` as a table: what it decides on what it reads.
 ///
 /// Spec: R0 to R10. Velero: `pkg/controller/data_upload_controller.go`, `Reconcile`.
-pub fn decide(design: &dyn Design, own: &Own) -> Plan {
+pub fn decide(design: &dyn Design, kind: Kind, own: &Own) -> Plan {
     let cr = own.cr;
     if !cr.exists {
         return design.on_not_found(own); // R0
@@ -52,7 +53,7 @@ pub fn decide(design: &dyn Design, own: &Own) -> Plan {
     }
     match cr.phase {
         Phase::New if cr.cancel => Plan::FORCED,                              // R6a
-        Phase::New => Plan::of(&[Op::Accept, Op::Expose, Op::CreatePod]),     // R6e to R6g
+        Phase::New => kind.start(),                                           // R6d to R6g
         Phase::Accepted => Plan::of(&[Op::Peek]),                             // R7
         Phase::Prepared if !cr.node.is(own.node) => Plan::NONE,               // R8a
         Phase::Prepared if cr.cancel => design.on_prepared_cancel(own),       // R8b
@@ -86,11 +87,11 @@ impl World {
         let task = &self.tasks[t];
         let leftovers = task.pod.phase.exists() || task.pod.volume || task.pod.snapshot;
         let sees_cancel = own.cr.is_live() && own.cr.cancel && !own.cancelled.has_begun();
-        match decide(setup.design, &own).first() {
+        match decide(setup.design, setup.kind, &own).first() {
             Op::End => sees_cancel,
             // On a copy that is not current an exclusive write conflicts and changes nothing.
             Op::Peek => (self.peek(setup, t) != Plan::NONE && self.cache_is_current(n, t)) || sees_cancel,
-            Op::Accept | Op::ForceCancel => self.cache_is_current(n, t) || sees_cancel,
+            Op::FindTarget | Op::Accept | Op::ForceCancel => self.cache_is_current(n, t) || sees_cancel,
             Op::FindPod => {
                 (task.cr.exists || leftovers)
                     && (!task.at[n].pod.exists() || !task.pod.volume || self.slots_taken(n) < setup.limit(n))
@@ -103,7 +104,7 @@ impl World {
 
     /// A reconcile of `t` at `n` would now do nothing, and succeed.
     pub(in super::super) fn reconcile_is_over(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> bool {
-        decide(setup.design, &self.own(setup, n, t)) == Plan::NONE && !self.reconcile_would_act(setup, n, t)
+        decide(setup.design, setup.kind, &self.own(setup, n, t)) == Plan::NONE && !self.reconcile_would_act(setup, n, t)
     }
 
     /// The periodic enqueue takes `t` at `n`.
@@ -150,7 +151,7 @@ pub fn reads(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let setup = step.setup;
     let next = step.fires()?;
     let low = next.dequeue(n, t);
-    let plan = decide(setup.design, &next.own(setup, n, t));
+    let plan = decide(setup.design, setup.kind, &next.own(setup, n, t));
     let current = next.cache_is_current(n, t);
     let known = &mut next.tasks[t].at[n];
     let cr = known.cr;
@@ -189,6 +190,18 @@ pub fn sets_cancel(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()> {
 /// Spec: R3. Velero: `pkg/controller/data_upload_controller.go`, `Reconcile`.
 pub fn drops_finalizer(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()> {
     routine::modifies(step, Seat::Worker(n), Op::DropFinalizer)
+}
+
+/// It finds the volume that a download shall fill.
+///
+/// Spec: R6d. Velero: `pkg/controller/data_download_controller.go`, `Reconcile`.
+pub fn finds_target(step: &mut Step<'_>, n: NodeId, _: TaskId) -> Option<()> {
+    let now = step.now();
+    require!(now.nodes[n].worker.plan.first() == Op::FindTarget);
+
+    let next = step.fires()?;
+    next.advance(Seat::Worker(n));
+    Some(())
 }
 
 /// It accepts the upload, unless somebody changed it first.
@@ -233,14 +246,19 @@ pub fn exposes(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// It creates the pod, without another look at the upload.
+/// It creates the pod, in upstream without another look at the upload.
 ///
 /// Spec: EX, R6g. Velero: `pkg/exposer/csi_snapshot.go`, `createBackupPod`.
 pub fn creates_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let now = step.now();
     require!(now.nodes[n].worker.plan.first() == Op::CreatePod);
 
+    let rechecks = step.setup.design.rechecks_before_pod();
     let next = step.fires()?;
+    if rechecks && !next.tasks[t].cr.is_live() {
+        next.replan(Seat::Worker(n), Plan::FAILED);
+        return Some(());
+    }
     next.tasks[t].pod.phase = PodPhase::Pending;
     next.advance(Seat::Worker(n));
     Some(())
