@@ -169,6 +169,9 @@ impl Monitors {
         seconds: u16,
         mut broke: impl FnMut(usize, TaskId),
     ) {
+        if seconds == 0 && is.task_ids().all(|t| was.tasks[t].looks_like(&is.tasks[t])) {
+            return; // no answer can have changed, and no time has gone by
+        }
         for (index, invariant) in INVARIANTS.iter().enumerate() {
             for t in is.task_ids() {
                 let broken = match invariant.broken {
