@@ -102,7 +102,8 @@ pub struct Known {
 }
 
 impl Task {
-    /// Whether it differs from `other` at most in what node-agents know: no invariant looks at that.
+    /// Whether it differs from `other` at most in what node-agents know. No invariant looks at that; only a worker blocked at
+    /// W1e is seen at the next step that shows otherwise.
     #[inline]
     pub fn looks_like(&self, other: &Task) -> bool {
         const SEEN: usize = std::mem::offset_of!(Task, at);

@@ -177,12 +177,18 @@ pub struct Deviating<'a> {
     at: usize,
     course: Course,
     landmarks: Landmarks,
+    lenient: bool,
 }
 
 impl<'a> Deviating<'a> {
     /// Goes the normal course but for these.
     pub fn new(deviations: &'a [Deviation]) -> Deviating<'a> {
-        Deviating { deviations, at: 0, course: Course::default(), landmarks: Landmarks::default() }
+        Deviating { deviations, at: 0, course: Course::default(), landmarks: Landmarks::default(), lenient: false }
+    }
+
+    /// The same, but passes over deviations whose place does not come.
+    pub fn lenient(deviations: &'a [Deviation]) -> Deviating<'a> {
+        Deviating { lenient: true, ..Deviating::new(deviations) }
     }
 
     /// The first deviation whose place never came, or whose action was not enabled there.
@@ -200,11 +206,13 @@ impl Scheduler for Deviating<'_> {
         loop {
             let next = self.course.next(enabled);
             let point = self.landmarks.point(next.map(|it| enabled[it]));
-            let Some(deviation) = self.deviations.get(self.at).filter(|it| it.point == point) else { return next };
+            let mut ahead = self.deviations[self.at..].iter().take(if self.lenient { usize::MAX } else { 1 });
+            let Some(skipped) = ahead.position(|it| it.point == point) else { return next };
+            let deviation = self.deviations[self.at + skipped];
             match deviation.departure {
                 Departure::Does(action) | Departure::First(action) => {
                     let Some(index) = enabled.iter().position(|&it| it == action) else { return next };
-                    self.at += 1;
+                    self.at += skipped + 1;
                     return Some(index);
                 }
                 Departure::Waits(until) => {
@@ -212,7 +220,7 @@ impl Scheduler for Deviating<'_> {
                     if !self.course.waits(action, until) {
                         return next;
                     }
-                    self.at += 1;
+                    self.at += skipped + 1;
                 }
             }
         }

@@ -16,8 +16,8 @@ pub struct Placed {
     left: u32,
     /// Visible changes so far.
     changes: u32,
-    /// At which of them somebody strikes, latest first.
-    strikes: [u32; Placed::STRIKES],
+    /// At which of them somebody strikes, and after how many more steps; latest first.
+    strikes: [(u32, u32); Placed::STRIKES],
     /// How likely each rule is, as a weight.
     weights: [u32; Rule::ALL.len()],
 }
@@ -27,6 +27,11 @@ impl Placed {
     const STRIKES: usize = 4;
     /// Visible changes over which strikes are spread, at the least; a normal task makes about a dozen.
     const CHANGES: u32 = 8;
+    /// A strike comes fewer steps after its visible change than the powers of two below this one's: nothing changes
+    /// visibly while a mover transfers.
+    const DELAYS: u32 = 7;
+    /// No strike.
+    const NEVER: (u32, u32) = (u32::MAX, 0);
     /// Weights are the powers of two below this one's.
     const WEIGHTS: u32 = 8;
 
@@ -36,9 +41,10 @@ impl Placed {
         let left = uniform::length(&mut rng);
         let changes = Placed::CHANGES << uniform::below(&mut rng, 3);
         let count = 1 + uniform::below(&mut rng, Placed::STRIKES as u32);
-        let mut strikes = [u32::MAX; Placed::STRIKES];
+        let mut strikes = [Placed::NEVER; Placed::STRIKES];
         for it in strikes.iter_mut().take(count as usize) {
-            *it = uniform::below(&mut rng, changes);
+            let delay = 1 << uniform::below(&mut rng, Placed::DELAYS);
+            *it = (uniform::below(&mut rng, changes), uniform::below(&mut rng, delay));
         }
         strikes.sort_unstable_by(|a, b| b.cmp(a));
         let weights = [0; Rule::ALL.len()].map(|_: u32| 1 << uniform::below(&mut rng, Placed::WEIGHTS));
@@ -68,12 +74,13 @@ impl Scheduler for Placed {
             return Normal::choose(enabled, last.action);
         }
         self.left -= 1;
-        if let Some(place) = self.strikes.iter_mut().rev().find(|it| **it <= self.changes) {
-            *place = u32::MAX;
-            self.strikes.sort_unstable_by(|a, b| b.cmp(a));
-            let strike = self.choose(enabled, |it| matches!(it, Class::Operator | Class::Fault));
-            if strike.is_some() {
-                return strike;
+        if let Some(next) = self.strikes.iter().rposition(|it| it.0 <= self.changes) {
+            if self.strikes[next].1 > 0 {
+                self.strikes[next].1 -= 1;
+            } else if let Some(strike) = self.choose(enabled, |it| matches!(it, Class::Operator | Class::Fault)) {
+                self.strikes[next] = Placed::NEVER;
+                self.strikes.sort_unstable_by(|a, b| b.cmp(a));
+                return Some(strike);
             }
         }
         self.choose(enabled, |it| matches!(it, Class::Step | Class::Clock | Class::Recovery))

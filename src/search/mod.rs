@@ -1,9 +1,11 @@
 //! Searching for schedules that break an invariant.
 
+mod deviate;
 mod hunt;
 mod shrink;
 mod sweep;
 
+pub use deviate::deviate;
 pub use hunt::{Campaign, Finding, hunt};
 pub use shrink::shrink;
 pub use sweep::{Broken, Sweep, sweep};

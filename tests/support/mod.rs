@@ -56,8 +56,10 @@ pub fn scope(nodes: u8, tasks: u8) -> Scenario {
             (D::StripFinalizer, 1),
             (D::DeletePod, 1),
             (D::Evict, 1),
+            (D::KillMover, 1),
             (D::RepositoryFails, 1),
             (D::BreakPodWatch, 1),
+            (D::SpoilImage, 1),
             (D::Unkillable, 1),
         ],
         ..Scenario::named("normal").expect("it is built in").scope(nodes, tasks)
@@ -223,6 +225,7 @@ pub fn facts(world: &World) -> Vec<String> {
         let task = &world.tasks[t];
         facts.push(format!("{t} is {}", upload(task.cr)));
         facts.push(format!("pod {t} is {}", pod(task.pod)));
+        facts.push(format!("pod {t} says {:?}", task.pod.end));
         facts.push(format!("mover {t} is {}", mover(&task.mover)));
         facts.push(format!("handler {t} is {:?}", task.mover.handler));
         facts.push(format!("transfer {t} is {:?}", task.mover.transfer));

@@ -1,0 +1,125 @@
+use crate::event::Event;
+use crate::model::design::Design;
+use crate::model::rules::{Action, Class, Enabled};
+use crate::run::{observe, run};
+use crate::scenario::Scenario;
+use crate::scheduler::{Course, Departure, Deviating, Deviation, Fired, Landmarks, Replay, Scheduler, Until};
+
+/// Tells a schedule by where it departs from the normal one, and leaves out what a violation does not need.
+///
+/// Two ways of telling are tried: what came first went out of turn, or what did not come waited until something changed
+/// visibly. The one with fewer deviations is kept; each of them is needed. Returns nothing if neither tells the same
+/// violation at no higher price.
+pub fn deviate(
+    scenario: &Scenario,
+    design: &dyn Design,
+    actions: &[Action],
+    invariant: usize,
+    price: u8,
+) -> Option<Vec<Deviation>> {
+    let mut taken = Vec::new();
+    observe(scenario, design, &mut Replay::lenient(actions), &mut |it| {
+        taken.push((it.action, Event::between(it.was, it.is)));
+    });
+    taken.drain(..scenario.prefix().count());
+    let breaks = |candidate: &[Deviation]| {
+        let report = run(scenario, design, &mut Deviating::lenient(candidate));
+        report.broken[invariant].is_some_and(|it| it.price <= price)
+    };
+    let told = [false, true].into_iter().filter_map(|waits| {
+        let mut teller = Teller {
+            taken: &taken,
+            at: 0,
+            waits,
+            course: Course::default(),
+            landmarks: Landmarks::default(),
+            told: Vec::new(),
+        };
+        run(scenario, design, &mut teller);
+        breaks(&teller.told).then(|| minimal(teller.told, breaks))
+    });
+    told.min_by_key(Vec::len)
+}
+
+/// Drops what is not needed, in ever smaller chunks.
+fn minimal<T: Copy>(mut kept: Vec<T>, breaks: impl Fn(&[T]) -> bool) -> Vec<T> {
+    let mut chunk = kept.len().div_ceil(2).max(1);
+    loop {
+        let before = kept.len();
+        let mut end = kept.len();
+        while end > 0 {
+            let start = end.saturating_sub(chunk);
+            let candidate: Vec<T> = [&kept[..start], &kept[end..]].concat();
+            if breaks(&candidate) {
+                kept = candidate;
+            }
+            end = start;
+        }
+        if chunk == 1 && kept.len() == before {
+            return kept;
+        }
+        chunk = if kept.len() == before || chunk > 1 { (chunk / 2).max(1) } else { 1 };
+    }
+}
+
+/// Takes recorded actions and tells where they depart from the normal course.
+struct Teller<'a> {
+    taken: &'a [(Action, Option<Event>)],
+    at: usize,
+    waits: bool,
+    course: Course,
+    landmarks: Landmarks,
+    told: Vec<Deviation>,
+}
+
+impl Teller<'_> {
+    /// Until when `action`, passed over now, waited: the last visible change before it was taken.
+    fn waited(&self, action: Action) -> Until {
+        let rest = &self.taken[self.at..];
+        let end = rest.iter().position(|it| it.0 == action);
+        let before = &rest[..end.unwrap_or(rest.len())];
+        match (end, before.iter().rev().find_map(|it| it.1)) {
+            (Some(_), Some(event)) if before.iter().filter(|it| it.1 == Some(event)).count() == 1 => {
+                Until::Event(event)
+            }
+            (Some(_), None) => Until::LastInInstant,
+            _ => Until::Last,
+        }
+    }
+}
+
+impl Scheduler for Teller<'_> {
+    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
+        if let Some(action) = last.action {
+            self.course.takes(action, last.event);
+            self.landmarks.passes(last.event);
+        }
+        loop {
+            let next = self.course.next(enabled);
+            let point = self.landmarks.point(next.map(|it| enabled[it]));
+            let Some(&(wanted, _)) = self.taken.get(self.at) else { return next };
+            let index = enabled.iter().position(|&it| it == wanted)?;
+            let chosen = next.map(|it| enabled[it]);
+            if chosen == Some(wanted) {
+                self.at += 1;
+                return Some(index);
+            }
+            let outside = matches!(wanted.class(), Class::Operator | Class::Fault);
+            let departure = match chosen {
+                Some(passed_over) if self.waits && !outside && passed_over.class() == Class::Step => {
+                    let until = self.waited(passed_over);
+                    if self.course.waits(passed_over, until) {
+                        self.told.push(Deviation { point, departure: Departure::Waits(until) });
+                        continue;
+                    }
+                    Departure::First(wanted)
+                }
+                _ if outside => Departure::Does(wanted),
+                _ => Departure::First(wanted),
+            };
+            self.told.push(Deviation { point, departure });
+            self.at += 1;
+            return Some(index);
+        }
+    }
+}
