@@ -141,7 +141,11 @@ pub fn observe(
             0
         };
         let fired = world.fire(&setup, action);
-        assert!(fired, "{action} is not enabled here");
+        let name = design.name();
+        assert!(
+            fired,
+            "{action} is not enabled here; if it was a moment ago: is `{name}` a function of its arguments?"
+        );
         report.time += u32::from(seconds);
         let step = report.steps;
         monitors

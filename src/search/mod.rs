@@ -1,10 +1,12 @@
 //! Searching for schedules that break an invariant.
 
+mod conforms;
 mod deviate;
 mod hunt;
 mod shrink;
 mod sweep;
 
+pub use conforms::{NonConformance, conforms};
 pub use deviate::deviate;
 pub use hunt::{Campaign, Finding, hunt};
 pub use shrink::shrink;
