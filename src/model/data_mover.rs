@@ -238,8 +238,10 @@ pub struct Mover {
     pub heard_removal: bool,
     /// The handler's send came before the transfer's, while both are blocked.
     handler_first: bool,
-    /// While its handler was blocked its custom resource changed: it hears of the newest version at once.
+    /// A relist, or the end of a wait, has skipped versions: it hears of the listed one at once.
     pub(super) behind: bool,
+    /// The version that was listed then.
+    pub(super) listed: DataUpload,
     /// Its watch is broken and must list again.
     pub(super) watch_broken: bool,
     /// The transfer began with its cancel function called: it cannot complete.
@@ -312,6 +314,16 @@ impl World {
         self.tasks[t].kubelet.sees_exit(patch, phase);
     }
 
+    /// The handler of `t` hears next of the version that there is now, whatever lay between.
+    fn skips_versions(&mut self, t: TaskId) {
+        let told = self.end_of_cr_log();
+        let newest = self.tasks[t].cr;
+        let mover = &mut self.tasks[t].mover;
+        mover.told = told;
+        mover.behind = mover.last != newest;
+        mover.listed = if mover.behind { newest } else { DataUpload::ABSENT };
+    }
+
     /// The cancel function of the data path is called.
     fn cancel_transfer(&mut self, t: TaskId, stopping: Window) {
         let mover = &mut self.tasks[t].mover;
@@ -379,6 +391,7 @@ pub fn hears(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let old = std::mem::replace(&mut mover.last, new);
     if mover.behind {
         mover.behind = false;
+        mover.listed = DataUpload::ABSENT;
     } else {
         mover.told += 1;
     }
@@ -428,13 +441,9 @@ pub fn relists(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     step.within(now.tasks[t].mover.relist)?;
 
     let next = step.fires()?;
-    let told = next.end_of_cr_log();
-    let newest = next.tasks[t].cr;
-    let mover = &mut next.tasks[t].mover;
-    mover.watch_broken = false;
-    mover.relist = Window::OFF;
-    mover.told = told;
-    mover.behind = mover.last != newest;
+    next.tasks[t].mover.watch_broken = false;
+    next.tasks[t].mover.relist = Window::OFF;
+    next.skips_versions(t);
     Some(())
 }
 
@@ -446,13 +455,10 @@ pub fn records_early_stop(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     require!(now.tasks[t].mover.is_running(), now.tasks[t].mover.handler == Handler::Sent);
 
     let next = step.fires()?;
-    let told = next.end_of_cr_log();
-    let newest = next.tasks[t].cr;
     let mover = &mut next.tasks[t].mover;
     mover.events.records(Reason::Stopped);
     mover.handler = Handler::Listening;
-    mover.told = told;
-    mover.behind = mover.last != newest;
+    next.skips_versions(t);
     Some(())
 }
 

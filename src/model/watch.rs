@@ -243,7 +243,7 @@ impl World {
         let mover = &self.tasks[t].mover;
         let log = &self.shared.cr_log;
         if mover.is_listening() && mover.behind {
-            Some(self.tasks[t].cr)
+            Some(mover.listed)
         } else {
             (mover.is_listening() && mover.told < log.len).then(|| log.entries[mover.told as usize].cr)
         }
