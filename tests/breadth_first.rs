@@ -82,17 +82,20 @@ fn small(name: &str, nodes: u8, tasks: u8) -> Scenario {
 
 #[test]
 fn normal_with_one_node() {
-    assert_eq!(count(&small("normal", 1, 1)), Count { worlds: 0, actions: 0, broken: vec![] });
+    let broken = vec!["orphan-watcher", "phase-regresses"];
+    assert_eq!(count(&small("normal", 1, 1)), Count { worlds: 123_480, actions: 531_233, broken });
 }
 
 #[test]
 fn cancel_with_one_node() {
-    assert_eq!(count(&small("cancel", 1, 1)), Count { worlds: 0, actions: 0, broken: vec![] });
+    let broken = vec!["cancel-unheard", "crash", "orphan-watcher", "phase-regresses", "slot-leak"];
+    assert_eq!(count(&small("cancel", 1, 1)), Count { worlds: 2_326_746, actions: 10_881_503, broken });
 }
 
 #[test]
 fn normal_with_two_nodes() {
-    assert_eq!(count(&small("normal", 2, 1)), Count { worlds: 0, actions: 0, broken: vec![] });
+    let broken = vec!["orphan-objects", "orphan-pod", "orphan-process", "orphan-watcher", "phase-regresses"];
+    assert_eq!(count(&small("normal", 2, 1)), Count { worlds: 3_100_536, actions: 17_602_960, broken });
 }
 
 /// About five minutes and a gigabyte: `cargo test --release --test breadth_first -- --ignored`.

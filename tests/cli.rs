@@ -58,7 +58,7 @@ fn fresh_dir(name: &str) -> PathBuf {
 fn hunted(name: &str) -> (Ran, Vec<PathBuf>) {
     let dir = fresh_dir(name);
     let out = dir.to_str().unwrap();
-    let ran = vgdp_sim(&["--scenario", "pod-deleted", "--runs", "300", "--seed", "1", "--out", out]);
+    let ran = vgdp_sim(&["hunt", "--scenario", "pod-deleted", "--runs", "300", "--seed", "1", "--out", out]);
     let mut files: Vec<PathBuf> = fs::read_dir(&dir).unwrap().map(|it| it.unwrap().path()).collect();
     files.sort();
     (ran, files)
@@ -104,6 +104,123 @@ fn lists_stay_within_the_columns_of_the_terminal() {
     }
 }
 
+/// The default command on a scenario that takes no time.
+const QUICK: [&str; 8] =
+    ["--scenario", "pod-deleted", "--design", "upstream", "--design", "close-on-terminal", "--runs", "200"];
+
+fn compared(more: &[&str]) -> Ran {
+    vgdp_sim(&[&QUICK, more].concat())
+}
+
+/// The token that is printed for an invariant of upstream.
+fn token_of(id: &str) -> String {
+    let it = compared(&["--deviations", "1"]);
+    let line = it.out.lines().find(|it| it.contains("vgdp1-") && it.contains(id)).expect("it is broken");
+    line.split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn the_default_command_compares() {
+    let it = compared(&["--deviations", "1"]);
+    assert_eq!((it.code, it.err.as_str()), (Some(0), ""));
+    assert!(it.out.contains("\nupstream           1·1") && it.out.contains("\nclose-on-terminal  -"), "{}", it.out);
+    assert_eq!(vgdp_sim(&[&["compare"], &QUICK[..], &["--deviations", "1"]].concat()).out, it.out);
+    for jobs in ["1", "3"] {
+        assert_eq!(compared(&["--deviations", "1", "--jobs", jobs]).out, it.out);
+    }
+    let all = compared(&["--deviations", "1", "--tokens"]);
+    assert!(all.out.contains("To see how close-on-terminal is broken"), "{}", all.out);
+    let one = compared(&["--deviations", "1", "--invariant", "slot-leak"]);
+    assert!(one.out.contains("slot-") && !one.out.contains("orphan"), "{}", one.out);
+}
+
+#[test]
+fn json_is_json_and_nothing_else() {
+    let it = compared(&["--deviations", "1", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&it.out).unwrap();
+    assert_eq!((it.code, &document["schema"]), (Some(0), &serde_json::Value::from("vgdp-sim/comparison/1")));
+}
+
+#[test]
+fn a_table_is_recorded_and_compared_with_and_differences_are_an_error() {
+    let dir = fresh_dir("expect");
+    fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("expected.txt");
+    let path = file.to_str().unwrap();
+    let it = compared(&["--deviations", "1", "--record", path]);
+    assert_eq!(it.code, Some(0), "{}", it.err);
+
+    // What it was made of is in the file.
+    let it = vgdp_sim(&["--expect", path]);
+    assert_eq!((it.code, it.out.as_str(), it.err.as_str()), (Some(0), "", ""));
+
+    let text = fs::read_to_string(&file).unwrap();
+    let was = "pod-deleted upstream slot-leak broken price 1 deviations 1";
+    let is = "pod-deleted upstream slot-leak none within 1";
+    assert!(text.contains(was), "{text}");
+    fs::write(&file, text.replace(was, is)).unwrap();
+    let it = vgdp_sim(&["--expect", path]);
+    assert_eq!(it.code, Some(1), "{}", it.err);
+    assert!(it.out.starts_with(&format!("- {is}\n+ {was}\n{path}: not as recorded")), "{}", it.out);
+
+    fs::write(&file, "hello").unwrap();
+    assert_refused(&vgdp_sim(&["--expect", path]), &["line 1: `hello`", "--record"]);
+}
+
+#[test]
+fn a_comparison_writes_schedules_where_it_is_told_to() {
+    let dir = fresh_dir("compare-out");
+    let it = compared(&["--deviations", "1", "--invariant", "slot-leak", "--out", dir.to_str().unwrap()]);
+    assert_eq!(it.code, Some(0), "{}", it.err);
+    let file = dir.join("pod-deleted-upstream-slot-leak.schedule");
+    let replay = vgdp_sim(&["replay", file.to_str().unwrap()]);
+    assert_eq!(replay.code, Some(1), "{}", replay.err);
+    assert!(replay.out.contains("Broken: slot-leak:"), "{}", replay.out);
+}
+
+#[test]
+fn a_token_is_told_then_replayed() {
+    let token = token_of("slot-leak");
+    let it = vgdp_sim(&["replay", &token]);
+    assert_eq!((it.code, it.err.as_str()), (Some(1), ""));
+    let (story, timeline) = it.out.split_once("\npod-deleted: ").expect("the timeline follows");
+    assert!(story.contains("Run normally, but:\n  1. after ") && story.contains("the user deletes the pod"), "{story}");
+    assert!(timeline.contains("--- deviation 1: user::deletes_pod(a), from outside ---"), "{timeline}");
+    assert!(timeline.contains("Broken: slot-leak:"), "{timeline}");
+    assert_eq!(with_input(&["replay", "-"], &format!("{token}\n")).out, it.out);
+}
+
+#[test]
+fn a_token_is_tried_on_another_design() {
+    let it = vgdp_sim(&["replay", &token_of("slot-leak"), "--design", "watcher-watches-pod-delete"]);
+    assert_eq!(it.code, Some(0), "{}", it.out);
+    assert!(it.out.starts_with("A schedule of upstream in scenario pod-deleted, here on watcher-watches-pod-delete."));
+    assert!(it.out.contains("No invariant was broken in this run."), "{}", it.out);
+}
+
+/// A pod that is not made cannot be deleted, so the place of the deviation never comes.
+#[test]
+fn a_token_whose_place_never_comes_diverges() {
+    let scenario = Scenario::named("pod-deleted").unwrap();
+    let found = vgdp_sim::search::sweep(&scenario, &vgdp_sim::designs::Upstream, 1, 1_000_000);
+    let leak = found.broken.into_iter().find(|it| it.price == 1).unwrap();
+    let normal = Scenario::named("normal").unwrap();
+    let token = vgdp_sim::report::Token::new(&normal, &vgdp_sim::designs::Upstream, &leak.deviations).to_string();
+    let it = vgdp_sim(&["replay", &token]);
+    assert_eq!(it.code, Some(4), "{}", it.err);
+    assert!(it.out.contains("Diverged: deviation 1 was not made"), "{}", it.out);
+}
+
+#[test]
+fn a_token_that_cannot_be_read_is_refused_with_what_to_do() {
+    let token = token_of("slot-leak");
+    assert_refused(&vgdp_sim(&["replay", &token[..token.len() - 3]]), &["cut short, by 3", "copy it once more"]);
+    assert_refused(&vgdp_sim(&["replay", &token.replace("vgdp1", "vgdp2")]), &["version 2"]);
+    assert_refused(&vgdp_sim(&["replay", &format!("{token}!")]), &["`!` is in no token"]);
+    let last = if token.ends_with('0') { "1" } else { "0" };
+    assert_refused(&vgdp_sim(&["replay", &format!("{}{last}", &token[..token.len() - 1])]), &["damaged"]);
+}
+
 #[test]
 fn a_hunt_writes_schedules_that_replay_and_name_their_invariant() {
     let (ran, files) = hunted("hunt");
@@ -134,7 +251,7 @@ fn a_schedule_that_cannot_be_written_is_printed() {
     let file = fresh_dir("not-a-directory");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "in the way").unwrap();
-    let ran = vgdp_sim(&["--scenario", "pod-deleted", "--runs", "300", "--out", file.to_str().unwrap()]);
+    let ran = vgdp_sim(&["hunt", "--scenario", "pod-deleted", "--runs", "300", "--out", file.to_str().unwrap()]);
     fs::remove_file(&file).unwrap();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("could not be written") && ran.out.contains("    scenario: pod-deleted"), "{}", ran.out);
@@ -185,6 +302,8 @@ fn a_schedule_that_diverges_says_where_and_what_was_enabled() {
 fn unknown_names_are_refused_with_the_nearest() {
     assert_refused(&vgdp_sim(&["--scenario", "cancle"]), &["`cancle`", "did you mean `cancel`?", "list scenarios"]);
     assert_refused(&vgdp_sim(&["run", "--scenario", "anythin"]), &["did you mean `anything`?"]);
+    assert_refused(&vgdp_sim(&["--design", "upstraem"]), &["did you mean `upstream`?", "list designs"]);
+    assert_refused(&vgdp_sim(&["--invariant", "slot-leek"]), &["did you mean `slot-leak`?", "list invariants"]);
     assert_refused(&vgdp_sim(&["rnu"]), &["did you mean `vgdp-sim run`?"]);
     assert_refused(&vgdp_sim(&["list", "rulez"]), &["'rulez'", "'rules'"]);
     assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--shedule", "normal"]), &["'--schedule'"]);
@@ -203,7 +322,10 @@ fn bad_input_is_refused_with_what_to_do() {
     assert_refused(&vgdp_sim(&["replay", "no-such-file"]), &["`no-such-file` cannot be read"]);
     assert_refused(&vgdp_sim(&["run"]), &["--scenario", "--help"]);
     assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--nodes", "4"]), &["'4'", "1..=3"]);
-    assert_refused(&vgdp_sim(&["--runs", "0"]), &["'0'"]);
+    assert_refused(&vgdp_sim(&["hunt", "--runs", "0"]), &["'0'"]);
+    assert_refused(&vgdp_sim(&["--jobs", "0"]), &["'0'"]);
+    assert_refused(&vgdp_sim(&["--expect", "no-such-file"]), &["`no-such-file` cannot be read", "--record"]);
+    assert_refused(&vgdp_sim(&["--json", "--tokens"]), &["'--json'", "'--tokens'"]);
     assert_refused(&with_input(&["replay", "-"], ""), &["write `scenario: cancel`"]);
 }
 

@@ -3,17 +3,26 @@
 //! Everything here makes text and prints nothing, so a test, a notebook or another command line can use it as well.
 //! The same input gives the same bytes: no clock, no path of this machine, no width but the one asked for.
 
+pub mod comparison;
+pub mod expected;
 pub mod facts;
+pub mod json;
 pub mod rulebook;
 pub mod schedule;
 pub mod summary;
 pub mod tables;
 pub mod timeline;
+pub mod token;
+pub mod told;
 
+pub use comparison::Tokens;
+pub use expected::{Expected, ExpectedError};
 pub use facts::{Change, Fact, Scope, changes, facts};
 pub use rulebook::{Citation, citation};
 pub use schedule::{Replayed, Schedule, ScheduleError, Then};
-pub use timeline::{Story, Style};
+pub use timeline::{Aside, Story, Style};
+pub use token::{Token, TokenError};
+pub use told::Told;
 
 /// The nearest of `names` to what was typed, by the fewest edits; the first of them where several are as near.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

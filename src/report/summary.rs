@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::schedule::{Schedule, Then};
 use super::{counted, duration, grouped, paragraph};
+use crate::designs::Upstream;
 use crate::invariants::{COUNT, INVARIANTS};
 use crate::model::design::Design;
 use crate::run::{Violation, run};
@@ -135,18 +136,19 @@ impl Cheapest<'_> {
 
     /// A name for the file of its schedule.
     pub fn file_name(&self) -> String {
-        format!("{}-{}.schedule", self.hunted.scenario.name, self.id())
+        let (scenario, design) = (self.hunted.scenario.name, self.hunted.design.name());
+        let of = if design == Upstream.name() { String::new() } else { format!("-{design}") };
+        format!("{scenario}{of}-{}.schedule", self.id())
     }
 
     /// The text of that file: what it is, how it was found, and the schedule.
     pub fn file_text(&self) -> String {
         let Finding { invariant, price, run, .. } = self.finding;
         format!(
-            "# {}: {}.\n# Broken at price {price}. Found by `vgdp-sim run --scenario {} --seed {} --run {run}`, then shrunk.\n{}",
+            "# {}: {}.\n# Broken at price {price}. Found by `{}`, then shrunk.\n{}",
             self.id(),
             INVARIANTS[*invariant].sentence,
-            self.hunted.scenario.name,
-            self.hunted.seed,
+            command_of_run(&self.hunted.scenario, self.hunted.design, self.hunted.seed, *run),
             self.schedule()
         )
     }
@@ -190,6 +192,13 @@ impl Cheapest<'_> {
     }
 }
 
+/// What to type to see a run of a hunt.
+pub(crate) fn command_of_run(scenario: &Scenario, design: &dyn Design, seed: u64, run: u64) -> String {
+    let design = design.name();
+    let of = if design == Upstream.name() { String::new() } else { format!(" --design {design}") };
+    format!("vgdp-sim run --scenario {}{of} --seed {seed} --run {run}", scenario.name)
+}
+
 /// A path as a shell takes it.
 fn quoted(path: &str) -> String {
     let plain = |it: char| it.is_alphanumeric() || "/._-+,:@%".contains(it);
@@ -205,7 +214,6 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::designs::Upstream;
     use crate::search::hunt;
 
     fn hunted(name: &str, runs: u64) -> Hunted {

@@ -29,6 +29,15 @@ impl Default for Style {
     }
 }
 
+/// Something to be said in a timeline, before a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// Before which step.
+    pub step: usize,
+    /// What.
+    pub text: String,
+}
+
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -88,6 +97,14 @@ impl Story {
 
     /// The steps, one a line. `chosen` is how many actions a schedule named, where one did: a line shows where it ends.
     pub fn timeline(&self, style: &Style, chosen: Option<usize>) -> String {
+        let step = chosen.map(|it| it + self.scenario.prefix().count()).filter(|it| *it < self.lines.len());
+        let text = "the schedule ends here; the normal schedule goes on".to_owned();
+        let aside = step.map(|step| Aside { step, text });
+        self.annotated(style, aside.as_slice())
+    }
+
+    /// The steps, one a line, and between them what else is to be said.
+    pub fn annotated(&self, style: &Style, asides: &[Aside]) -> String {
         let Scenario { name, sentence, nodes, tasks, limit, .. } = &self.scenario;
         let scope = format!(
             "{name}: {sentence} ({}, {}, {} a node)",
@@ -98,11 +115,10 @@ impl Story {
         let mut page = Page::new(self, style);
         page.out.push_str(&paragraph(&scope, 0, style.width));
         page.out.push('\n');
-        let last_chosen = chosen.map(|it| it + self.scenario.prefix().count());
         for (step, line) in self.lines.iter().enumerate() {
-            if last_chosen == Some(step) {
+            for aside in asides.iter().filter(|it| it.step == step) {
                 page.flush();
-                page.rule("the schedule ends here; the normal schedule goes on");
+                page.rule(&aside.text);
             }
             if self.is_shown(step, style) { page.line(step, line) } else { page.fold(line) }
         }
@@ -277,9 +293,10 @@ impl<'a> Page<'a> {
     }
 
     fn rule(&mut self, text: &str) {
-        let text = format!("{}--- {text} ---", " ".repeat(Page::INDENT));
-        self.out.push_str(&self.paint.aside(&text));
-        self.out.push('\n');
+        for line in wrapped(&format!("--- {text} ---"), self.style.width.saturating_sub(Page::INDENT).max(20)) {
+            self.out.push_str(&self.paint.aside(&format!("{}{line}", " ".repeat(Page::INDENT))));
+            self.out.push('\n');
+        }
     }
 }
 

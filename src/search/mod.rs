@@ -1,11 +1,13 @@
 //! Searching for schedules that break an invariant.
 
+mod compare;
 mod conforms;
 mod deviate;
 mod hunt;
 mod shrink;
 mod sweep;
 
+pub use compare::{Cell, Comparison, Effort, Pair, Sampled, compare};
 pub use conforms::{NonConformance, conforms};
 pub use deviate::deviate;
 pub use hunt::{Campaign, Finding, hunt};

@@ -1,0 +1,208 @@
+//! A comparison as JSON, for programs.
+//!
+//! The schema is called `vgdp-sim/comparison/1`. Fields may be added to it; one that is renamed, removed or gets another
+//! meaning makes it `/2`. Objects have ids as their keys, in the order of the tables, and the same comparison gives the
+//! same bytes.
+//!
+//! ```json
+//! {
+//!   "schema": "vgdp-sim/comparison/1",
+//!   "version": "0.1.0",
+//!   "effort": { "deviations": 2, "worlds": 1000000, "runs": 1000, "seed": 1 },
+//!   "invariants": { "slot-leak": { "sentence": "...", "source": "..." } },
+//!   "designs": { "upstream": { "sentence": "..." } },
+//!   "scenarios": {
+//!     "cancel": {
+//!       "sentence": "...", "nodes": 2, "tasks": 1, "slots": 1, "price": 0,
+//!       "designs": {
+//!         "upstream": {
+//!           "within": 2, "partial": false, "worlds": 140907, "undecided": 0,
+//!           "invariants": {
+//!             "slot-leak": {
+//!               "broken": true,
+//!               "price": 0,
+//!               "sweep": {
+//!                 "price": 0, "task": "a", "steps": 129,
+//!                 "deviations": ["after a becomes Prepared, ...", "..."],
+//!                 "token": "vgdp1-..."
+//!               },
+//!               "chance": null
+//!             },
+//!             "stuck": { "broken": false, "price": null, "sweep": null, "chance": null }
+//!           }
+//!         }
+//!       }
+//!     }
+//!   }
+//! }
+//! ```
+//!
+//! - `effort`: what was asked for. `within`, `partial` and `worlds`: what was done for a scenario and a design. Every
+//!   schedule within `within` deviations was tried; where `partial` is true, some with one more.
+//! - `broken` and `price`: whether any violation was found, and the lowest price of one. `broken: false` means none
+//!   within `within` deviations and none in `effort.runs` runs, never that the invariant holds.
+//! - `sweep`: the cheapest violation that the sweep found, by price, then deviations, then steps; `token` replays it.
+//! - `chance`: a violation that chance found and the sweep did not, or not at so low a price: `price`, `task`, `steps`,
+//!   the `seed` and the `run` that found it, the `command` that shows that run, the `schedule` to which it was shrunk,
+//!   as a list of actions, and the same as `deviations` and `token`, or null where it cannot be told so.
+//! - `undecided`: how many of the runs by chance came to no rest; they prove nothing.
+
+use serde::{Serialize, Serializer};
+
+use super::comparison::{run_command, token};
+use crate::invariants::INVARIANTS;
+use crate::search::{Broken, Comparison, Effort, Pair, Sampled};
+
+/// The name and version of the schema.
+pub const SCHEMA: &str = "vgdp-sim/comparison/1";
+
+/// The comparison as JSON, ended by a line feed.
+pub fn text(it: &Comparison<'_>) -> String {
+    let Effort { deviations, worlds, runs, seed } = it.effort;
+    let document = Document {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        effort: Tried { deviations, worlds, runs, seed },
+        invariants: by_id(it.invariants.iter().map(|&it| &INVARIANTS[it]), |it| {
+            (it.id, About { sentence: it.sentence, source: Some(it.source) })
+        }),
+        designs: by_id(&it.designs, |it| (it.name(), About { sentence: it.sentence(), source: None })),
+        scenarios: by_id(it.scenarios.iter().enumerate(), |(index, scenario)| {
+            let place = InScenario {
+                sentence: scenario.sentence,
+                nodes: scenario.nodes,
+                tasks: scenario.tasks,
+                slots: scenario.limit,
+                price: scenario.price,
+                designs: by_id(it.designs.iter().enumerate(), |(d, design)| (design.name(), of_design(it, index, d))),
+            };
+            (scenario.name, place)
+        }),
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("strings and numbers can always be written");
+    text.push('\n');
+    text
+}
+
+fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
+    let Pair { within, partial, worlds, undecided, cells } = it.pair(scenario, design);
+    let found = |invariant: usize| {
+        let cell = &cells[invariant];
+        let sweep = cell.swept.as_ref().map(|Broken { invariant: _, task, price, steps, deviations }| Swept {
+            price: *price,
+            task: task.to_string(),
+            steps: *steps,
+            deviations: deviations.iter().map(ToString::to_string).collect(),
+            token: token(it, scenario, design, deviations),
+        });
+        let chance = cell.sampled.as_ref().map(|sampled| {
+            let Sampled { task, price, steps, run, schedule, deviations } = sampled;
+            Chance {
+                price: *price,
+                task: task.to_string(),
+                steps: *steps,
+                seed: it.effort.seed,
+                run: *run,
+                command: run_command(it, scenario, design, sampled),
+                schedule: schedule.iter().map(ToString::to_string).collect(),
+                deviations: deviations.as_ref().map(|it| it.iter().map(ToString::to_string).collect()),
+                token: deviations.as_ref().map(|told| token(it, scenario, design, told)),
+            }
+        });
+        (INVARIANTS[invariant].id, Found { broken: cell.is_broken(), price: cell.price(), sweep, chance })
+    };
+    OfDesign {
+        within: *within,
+        partial: *partial,
+        worlds: *worlds,
+        undecided: *undecided,
+        invariants: by_id(it.invariants.iter().copied(), found),
+    }
+}
+
+/// An object with ids as its keys, in a given order.
+struct ById<T>(Vec<(&'static str, T)>);
+
+fn by_id<I: IntoIterator, T>(all: I, entry: impl FnMut(I::Item) -> (&'static str, T)) -> ById<T> {
+    ById(all.into_iter().map(entry).collect())
+}
+
+impl<T: Serialize> Serialize for ById<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, it)| (id, it)))
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    version: &'static str,
+    effort: Tried,
+    invariants: ById<About>,
+    designs: ById<About>,
+    scenarios: ById<InScenario>,
+}
+
+#[derive(Serialize)]
+struct Tried {
+    deviations: u8,
+    worlds: usize,
+    runs: u64,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct About {
+    sentence: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct InScenario {
+    sentence: &'static str,
+    nodes: u8,
+    tasks: u8,
+    slots: u8,
+    price: u8,
+    designs: ById<OfDesign>,
+}
+
+#[derive(Serialize)]
+struct OfDesign {
+    within: u8,
+    partial: bool,
+    worlds: usize,
+    undecided: u64,
+    invariants: ById<Found>,
+}
+
+#[derive(Serialize)]
+struct Found {
+    broken: bool,
+    price: Option<u8>,
+    sweep: Option<Swept>,
+    chance: Option<Chance>,
+}
+
+#[derive(Serialize)]
+struct Swept {
+    price: u8,
+    task: String,
+    steps: u32,
+    deviations: Vec<String>,
+    token: String,
+}
+
+#[derive(Serialize)]
+struct Chance {
+    price: u8,
+    task: String,
+    steps: u32,
+    seed: u64,
+    run: u64,
+    command: String,
+    schedule: Vec<String>,
+    deviations: Option<Vec<String>>,
+    token: Option<String>,
+}
