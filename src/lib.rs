@@ -8,13 +8,28 @@
 //!
 //! # The idea in one example
 //!
+//! A fix is upstream plus its difference. This one lets the mover treat the cancel as a level, not an edge:
+//!
 //! ```
 //! use vgdp_sim::designs::Upstream;
 //! use vgdp_sim::invariants::INVARIANTS;
+//! use vgdp_sim::model::design::{Design, Heard};
 //! use vgdp_sim::run::run;
 //! use vgdp_sim::scenario::Scenario;
-//! use vgdp_sim::scheduler::{Normal, Replay};
-//! use vgdp_sim::search::hunt;
+//! use vgdp_sim::scheduler::{Deviating, Normal};
+//! use vgdp_sim::search::sweep;
+//!
+//! struct LevelTriggeredCancel;
+//!
+//! impl Design for LevelTriggeredCancel {
+//!     fn name(&self) -> &'static str {
+//!         "level-triggered-cancel"
+//!     }
+//!
+//!     fn mover_hears(&self, heard: &Heard) -> bool {
+//!         heard.newest().is_some_and(|cr| cr.cancel && !cr.phase.is_final())
+//!     }
+//! }
 //!
 //! // The user cancels an upload at any moment, and nothing else goes wrong: price 0.
 //! let scenario = Scenario::named("cancel")?;
@@ -22,14 +37,20 @@
 //! // If everybody takes turns and the user stays away, all is well.
 //! assert_eq!(run(&scenario, &Upstream, &mut Normal).violations().count(), 0);
 //!
-//! // Chance finds a schedule that breaks an invariant, and leaves out what it does not need.
-//! let campaign = hunt(&scenario, &Upstream, 1, 2_000);
-//! let leak = campaign.findings.iter().find(|it| INVARIANTS[it.invariant].id == "slot-leak").expect("a known race");
-//! assert_eq!(leak.price, 0);
+//! // Two departures from that are enough to leak a slot in upstream.
+//! let leak = |design: &dyn Design| {
+//!     let found = sweep(&scenario, design, 2, 1_000_000);
+//!     found.broken.into_iter().find(|it| INVARIANTS[it.invariant].id == "slot-leak")
+//! };
+//! let upstream = leak(&Upstream).expect("a known race");
+//! assert_eq!((upstream.price, upstream.deviations.len()), (0, 2));
 //!
-//! // The schedule is a list of named actions, and replays.
-//! let again = run(&scenario, &Upstream, &mut Replay::then_normal(&leak.schedule));
-//! assert!(again.broken[leak.invariant].is_some());
+//! // They are told by name, and replay.
+//! let again = run(&scenario, &Upstream, &mut Deviating::new(&upstream.deviations));
+//! assert!(again.broken[upstream.invariant].is_some());
+//!
+//! // The fix does not stop it.
+//! assert!(leak(&LevelTriggeredCancel).is_some());
 //! # Ok::<(), vgdp_sim::scenario::UnknownScenario>(())
 //! ```
 //!
@@ -42,18 +63,21 @@
 //! - [`scenario`]: where a run starts, what may happen to it, and what that may cost.
 //! - [`scheduler`]: who chooses. A scheduler never sees the world.
 //! - [`mod@run`]: the one loop.
-//! - [`search`]: hunting for schedules, and shrinking them.
-//! - [`report`]: schedules as text, timelines, tables.
+//! - [`search`]: sweeping all schedules near the normal one, hunting by chance, comparing designs, shrinking.
+//! - [`designs`]: upstream's rivals, one a file; nothing else depends on them.
+//! - [`report`]: tokens and schedules as text, timelines, tables.
 //!
 //! # What a violation costs
 //!
 //! The **price** is what the outside world had to do wrong: 0 for creating or cancelling an upload, for Velero's own
 //! time-outs and for every interleaving; 1 for each abnormal operation and each fault. A violation at price 0 is a race
-//! in normal operation. What a search did not find is "none in *n* runs", never more.
+//! in normal operation. **Deviations** are the departures from the normal schedule that it takes. What a search did not
+//! find is "none within *k* deviations", a certificate, or "none in *n* runs", a sample; never more.
 //!
 //! # What is absent
 //!
-//! Nothing that [`run`](run::run) reaches touches a clock, a thread, a file, a hash map or a global. The hot loop
+//! Nothing that [`run`](run::run) reaches touches a clock, a thread, a file, a hash map or a global; threads are used only
+//! by what runs many. The hot loop
 //! allocates nothing. The same seed gives the same bytes in debug and release, on any platform.
 //!
 //! [Velero]: https://velero.io
