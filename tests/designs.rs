@@ -1,6 +1,8 @@
 //! Designs: the built-in ones are fit to be judged, and stacks tell where their members contradict each other.
 
-use vgdp_sim::designs::{BUILT_IN, CloseOnTerminal, LevelTriggeredCancel, MoverWatchesCrDelete, Stack, Upstream, named};
+use vgdp_sim::designs::{
+    BUILT_IN, CloseOnTerminal, LevelTriggeredCancel, MoverWatchesCrDelete, Stack, Upstream, named,
+};
 use vgdp_sim::model::design::{Design, Heard};
 use vgdp_sim::model::node_agent::routine::{Op, Plan};
 use vgdp_sim::model::node_agent::worker::Own;

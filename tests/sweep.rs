@@ -89,8 +89,7 @@ fn one_by_one(scenario: &Scenario) -> BTreeMap<&'static str, u8> {
 fn a_sweep_finds_what_single_deviations_one_by_one_find() {
     for scenario in Scenario::built_in().iter().filter(|it| it.tasks == 1 || it.name == "two-uploads-one-slot") {
         let swept = sweep(scenario, &Upstream, 1, 3_000_000);
-        let swept: BTreeMap<&str, u8> =
-            swept.broken.iter().map(|it| (INVARIANTS[it.invariant].id, it.price)).collect();
+        let swept: BTreeMap<&str, u8> = swept.broken.iter().map(|it| (INVARIANTS[it.invariant].id, it.price)).collect();
         assert_eq!(swept, one_by_one(scenario), "{}", scenario.name);
     }
 }
