@@ -9,11 +9,8 @@ use vgdp_sim::scheduler::{Normal, Placed, Scheduler, Uniform};
 #[test]
 fn a_run_allocates_nothing() {
     let scenario = Scenario::named("anything").unwrap();
-    let schedulers: [Box<dyn Fn(u64) -> Box<dyn Scheduler>>; 3] = [
-        Box::new(|_| Box::new(Normal)),
-        Box::new(|index| Box::new(Uniform::new(1, index))),
-        Box::new(|index| Box::new(Placed::new(1, index))),
-    ];
+    let schedulers: [fn(u64) -> Box<dyn Scheduler>; 3] =
+        [|_| Box::new(Normal), |index| Box::new(Uniform::new(1, index)), |index| Box::new(Placed::new(1, index))];
     for make in schedulers {
         for index in 0..20 {
             let mut scheduler = make(index);

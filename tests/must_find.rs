@@ -16,18 +16,14 @@ use vgdp_sim::scheduler::Placed;
 /// The upload of every scenario here.
 const A: TaskId = TaskId(0);
 
-/// Searches at most `runs` schedules for one in which `sees` returns true at some moment and `then` of the report, at
+/// Searches at most `runs` schedules for one in which `shows` returns true at some moment and `then` of the report, at
 /// no more than `price`.
-fn find(scenario: &str, price: u8, runs: u64, sees: fn(&Moment<'_>) -> bool, then: fn(&Report) -> bool) {
-    find_in(Scenario::named(scenario).unwrap(), price, runs, sees, then);
-}
-
-fn find_in(scenario: Scenario, price: u8, runs: u64, sees: fn(&Moment<'_>) -> bool, then: fn(&Report) -> bool) {
-    let scenario = Scenario { price, ..scenario };
+fn find(scenario: &str, price: u8, runs: u64, shows: fn(&Moment<'_>) -> bool, then: fn(&Report) -> bool) {
+    let scenario = Scenario { price, ..Scenario::named(scenario).unwrap() };
     let found = (0..runs).find(|&index| {
-        let mut seen = false;
-        let report = observe(&scenario, &Upstream, &mut Placed::new(1, index), &mut |it| seen |= sees(it));
-        seen && then(&report)
+        let mut happened = false;
+        let report = observe(&scenario, &Upstream, &mut Placed::new(1, index), &mut |it| happened |= shows(it));
+        happened && then(&report)
     });
     match found {
         Some(index) => println!("found at price {price} or less in run {index} of {}", scenario.name),
