@@ -2,8 +2,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
-use crate::model::api_server::DataUpload;
-use crate::model::design::{Design, Ended, Finish, Heard, PodHeard, ResultSignal, Upstream};
+use crate::model::api_server::{DataUpload, PodPhase};
+use crate::model::design::{
+    Design, EarlyCancel, Ended, Finish, Heard, PodHeard, PodReaction, Poll, ResultSignal, Upstream,
+};
+use crate::model::kind::Kind;
 use crate::model::node_agent::routine::Plan;
 use crate::model::node_agent::worker::Own;
 
@@ -116,7 +119,12 @@ impl Design for Stack<'_> {
         on_final(own: &Own) -> Plan;
         may_force(own: &Own) -> bool;
         on_forced(own: &Own) -> Plan;
+        may_accept(fresh: &DataUpload) -> bool;
         rechecks_before_pod() -> bool;
+        on_missing_pod_at_peek(own: &Own) -> Plan;
+        reserves_slot_first() -> bool;
+        on_untracked(own: &Own) -> Plan;
+        on_pod_event(pod: PodPhase) -> PodReaction;
         on_prepared_cancel(own: &Own) -> Plan;
         on_untracked_cancel(own: &Own) -> Plan;
         on_in_progress_cancel(own: &Own) -> Plan;
@@ -126,6 +134,10 @@ impl Design for Stack<'_> {
         enqueues_periodically(cr: &DataUpload) -> bool;
         watcher_hears(heard: PodHeard) -> bool;
         watcher_outcome(ended: &Ended) -> Finish;
+        epilog_wait(upstream: u16) -> u16;
+        finishes(kind: Kind, finish: Finish) -> Plan;
+        mover_polls(found: Option<&DataUpload>) -> Poll;
+        mover_cancels_early() -> EarlyCancel;
         mover_hears(heard: &Heard) -> bool;
         result_signal() -> ResultSignal;
         pod_grace() -> u16;

@@ -5,8 +5,8 @@
 
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
-use super::api_server::{DataUpload, Phase};
-use super::design::{Heard, ResultSignal};
+use super::api_server::DataUpload;
+use super::design::{EarlyCancel, Heard, Poll, ResultSignal};
 use super::place::TaskId;
 use super::rules::{Setup, Step};
 use super::time::{Obligation, Window};
@@ -413,7 +413,9 @@ impl World {
     fn cancels(&mut self, setup: &Setup<'_>, t: TaskId) {
         let mover = &mut self.tasks[t].mover;
         mover.heard_cancel = true;
+        let marks = setup.design.mover_cancels_early() == EarlyCancel::Mark;
         match mover.main {
+            Main::Booting | Main::Polling | Main::Found | Main::Created if marks => mover.cancelled = true,
             Main::None | Main::Booting | Main::Polling | Main::Created => {
                 self.end_process(t, End::Crashed, setup.times.window(Obligation::StatusPatch));
             }
@@ -462,17 +464,24 @@ pub fn records_early_stop(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// It polls and finds its custom resource InProgress. Canceling and the final phases are no such thing.
+/// It polls, and finds what it acts on: in upstream InProgress. Canceling and the final phases are no such thing.
 ///
 /// Spec: P6, P7. Velero: `pkg/datamover/backup_micro_service.go`, `RunCancelableDataPath`.
 pub fn polls(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
     require!(at(now, t, Main::Polling), !task.mover.terminated);
-    require!(task.cr.exists, task.cr.phase == Phase::InProgress);
+    let poll = step.setup.design.mover_polls(task.cr.exists.then_some(&task.cr));
+    require!(poll != Poll::Keep);
 
     let next = step.fires()?;
-    next.tasks[t].mover.main = Main::Found;
+    let mover = &mut next.tasks[t].mover;
+    if poll == Poll::Go {
+        mover.main = Main::Found;
+    } else {
+        mover.result = Outcome::Canceled;
+        mover.main = Main::Selected;
+    }
     Some(())
 }
 

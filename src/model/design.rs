@@ -6,6 +6,7 @@
 
 use super::api_server::{DataUpload, Phase, PodPhase};
 use super::data_mover::End;
+use super::kind::Kind;
 use super::node_agent::routine::{Op, Plan};
 use super::node_agent::worker::Own;
 
@@ -70,6 +71,37 @@ pub enum ResultSignal {
     FirstWins,
 }
 
+/// What a node-agent makes of a change of one of its pods whose upload is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodReaction {
+    /// Nothing.
+    Nothing,
+    /// It marks the upload Prepared.
+    Prepare,
+    /// It cancels the upload.
+    Cancel,
+}
+
+/// What a polling mover makes of what it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// It goes on to its transfer.
+    Go,
+    /// It keeps polling.
+    Keep,
+    /// It exits, as canceled.
+    Exit,
+}
+
+/// What a mover does with a cancel for which it has no data path yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyCancel {
+    /// Upstream: it reports at once, and crashes on an object that it has not read yet.
+    Report,
+    /// It remembers, and its data path is cancelled from the start.
+    Mark,
+}
+
 /// What differs from upstream, decision by decision.
 pub trait Design: Sync {
     /// Its name in tables, tokens and on the command line.
@@ -103,6 +135,35 @@ pub trait Design: Sync {
     /// TC: what follows the status write of a forced cancel, before the clean-up.
     fn on_forced(&self, _own: &Own) -> Plan {
         Plan::NONE
+    }
+
+    /// R6e: whether a new upload may be accepted, by the copy that was read.
+    fn may_accept(&self, _fresh: &DataUpload) -> bool {
+        true
+    }
+
+    /// R7a: an accepted upload has no pod when the worker looks; it may still be exposed somewhere.
+    fn on_missing_pod_at_peek(&self, _own: &Own) -> Plan {
+        Plan::NONE
+    }
+
+    /// R8d: whether the slot is taken before the pod is looked for, and given back if there is none.
+    fn reserves_slot_first(&self) -> bool {
+        false
+    }
+
+    /// R9a: the upload is in progress and not cancelled, and this node owns it but has no data path.
+    fn on_untracked(&self, _own: &Own) -> Plan {
+        Plan::NONE
+    }
+
+    /// M: what is made of a change of a pod whose upload is accepted.
+    fn on_pod_event(&self, pod: PodPhase) -> PodReaction {
+        match pod {
+            PodPhase::Running => PodReaction::Prepare,
+            PodPhase::Failed | PodPhase::Unpullable => PodReaction::Cancel,
+            PodPhase::Absent | PodPhase::Pending | PodPhase::Succeeded => PodReaction::Nothing,
+        }
     }
 
     /// EX: whether the worker looks at the upload again before it creates the pod, and gives up where it is over.
@@ -160,6 +221,32 @@ pub trait Design: Sync {
             (_, End::Canceled) => Finish::Canceled,
             _ => Finish::Failed,
         }
+    }
+
+    /// W2: how long the watcher waits for the events of an ended pod, in seconds from the last; at least 1.
+    fn epilog_wait(&self, upstream: u16) -> u16 {
+        upstream
+    }
+
+    /// 2.G: what a callback does, in order; it ends by releasing the slot.
+    fn finishes(&self, kind: Kind, finish: Finish) -> Plan {
+        match finish {
+            Finish::Completed => kind.completed(),
+            Finish::Canceled => Plan::CANCELLED,
+            Finish::Failed => {
+                Plan::of(&[Op::ReadCr, Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkFailed, Op::ReleaseSlot])
+            }
+        }
+    }
+
+    /// P6: what the mover makes of its poll; `None` where its custom resource is gone.
+    fn mover_polls(&self, found: Option<&DataUpload>) -> Poll {
+        if found.is_some_and(|cr| cr.phase == Phase::InProgress) { Poll::Go } else { Poll::Keep }
+    }
+
+    /// C1: what the mover does with a cancel for which it has no data path that can be cancelled.
+    fn mover_cancels_early(&self) -> EarlyCancel {
+        EarlyCancel::Report
     }
 
     /// P5: whether the mover cancels.

@@ -50,7 +50,7 @@ impl Kind {
 
     /// What a watcher does once its mover has completed. A download hands its volume over first; if that fails it
     /// returns, without a status and without a clean-up.
-    pub(super) const fn completed(self) -> Plan {
+    pub const fn completed(self) -> Plan {
         match self {
             Kind::DataUpload => Plan::of(&[Op::ReportProgress, Op::ReadCr, Op::Complete]),
             Kind::DataDownload => Plan::of(&[

@@ -1,6 +1,7 @@
 use crate::model::api_server::{DataUpload, Phase, PodPhase};
 use crate::model::data_mover::End;
 use crate::model::design::{Design, Ended as PodEnded, Heard, PodHeard};
+use crate::model::kind::Kind;
 use crate::model::node_agent::routine::{Attempt, Op};
 use crate::model::node_agent::worker::Own;
 use crate::model::place::{Host, NodeId};
@@ -125,7 +126,13 @@ fn answers(design: &dyn Design) -> Vec<String> {
         Phase::Completed,
         Phase::Failed,
     ];
-    let mut out = vec![format!("{:?}", (design.rechecks_before_pod(), design.result_signal(), design.pod_grace()))];
+    let mut out = vec![format!(
+        "{:?}",
+        (
+            (design.rechecks_before_pod(), design.result_signal(), design.pod_grace(), design.reserves_slot_first()),
+            (design.epilog_wait(60), design.mover_cancels_early(), design.mover_polls(None)),
+        )
+    )];
     for (phase, flags) in PHASES.into_iter().flat_map(|phase| (0..32_u8).map(move |flags| (phase, flags))) {
         let is = |bit: u8| flags & (1 << bit) != 0;
         let node = if is(3) { Host::at(NodeId(0)) } else { Host::at(NodeId(1)) };
@@ -140,6 +147,8 @@ fn answers(design: &dyn Design) -> Vec<String> {
                 (design.on_forced(&own), design.on_prepared_cancel(&own), design.on_untracked_cancel(&own)),
                 (design.on_in_progress_cancel(&own), design.on_canceling(&own)),
                 (design.may_start(&cr), design.may_prepare(&cr), design.enqueues_periodically(&cr)),
+                (design.may_accept(&cr), design.on_missing_pod_at_peek(&own), design.on_untracked(&own)),
+                design.mover_polls(Some(&cr)),
                 heard.map(|it| design.mover_hears(&it)),
             )
         ));
@@ -151,7 +160,11 @@ fn answers(design: &dyn Design) -> Vec<String> {
     }) {
         let ended = PodEnded { phase, end, deleted };
         let heard = [PodHeard::Update(phase), PodHeard::Delete].map(|it| design.watcher_hears(it));
-        out.push(format!("{:?}", (design.watcher_outcome(&ended), heard)));
+        let finish = design.watcher_outcome(&ended);
+        out.push(format!(
+            "{:?}",
+            (finish, heard, design.finishes(Kind::DataUpload, finish), design.on_pod_event(phase))
+        ));
     }
     out
 }

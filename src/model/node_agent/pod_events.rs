@@ -1,6 +1,7 @@
 //! The mapping of pod events to requests, which writes to the API server from the informer's listener goroutine.
 
-use super::super::api_server::{Held, Phase, PodPhase};
+use super::super::api_server::{Held, Phase};
+use super::super::design::PodReaction;
 use super::super::place::{NodeId, TaskId};
 use super::super::rules::Step;
 use super::super::world::World;
@@ -25,14 +26,15 @@ pub fn hears(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let entry = now.nodes[n].pods.next_for_mapping()?;
     require!(entry.task == t);
 
+    let design = step.setup.design;
     let next = step.fires()?;
     next.nodes[n].pods.mapping_is_told();
     let cr = next.tasks[t].at[n].cr;
     if cr.exists && cr.phase == Phase::Accepted {
-        let plan = match entry.phase {
-            PodPhase::Running => Plan::of(&[Op::MarkPrepared, Op::EnqueueKey]), // M1
-            PodPhase::Failed | PodPhase::Unpullable => Plan::of(&[Op::SetCancel, Op::EnqueueKey]), // M2
-            PodPhase::Absent | PodPhase::Pending | PodPhase::Succeeded => Plan::NONE, // M3
+        let plan = match design.on_pod_event(entry.phase) {
+            PodReaction::Prepare => Plan::of(&[Op::MarkPrepared, Op::EnqueueKey]), // M1
+            PodReaction::Cancel => Plan::of(&[Op::SetCancel, Op::EnqueueKey]),     // M2
+            PodReaction::Nothing => Plan::NONE,                                    // M3
         };
         let held = Held { cr, current: false };
         next.begin(Seat::Mapping(n), t, held, plan, false);

@@ -173,6 +173,18 @@ impl Plan {
     pub const COMPLETED: Plan =
         Plan::of(&[Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkCompleted, Op::ReleaseSlot]);
 
+    /// The same with the slot taken first.
+    pub const START_WITH_SLOT: Plan = Plan::of(&[
+        Op::TakeSlot,
+        Op::FindPod,
+        Op::AwaitVolume,
+        Op::RegisterHandlers,
+        Op::ReadPod,
+        Op::SendPod,
+        Op::MarkInProgress,
+        Op::StartWatcher,
+    ]);
+
     /// R8d to R8h: from a prepared upload to a running watcher.
     pub const START: Plan = Plan::of(&[
         Op::FindPod,

@@ -7,10 +7,10 @@
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 use super::super::api_server::{DataUpload, Held, PodPhase};
-use super::super::design::{Ended, Finish};
+use super::super::design::Ended;
 use super::super::place::{Host, NodeId, TaskId};
 use super::super::rules::{Setup, Step};
-use super::super::time::{Obligation, Window};
+use super::super::time::{Obligation, Span, Window};
 use super::super::world::World;
 use super::routine::{Op, Plan, Routine, Seat};
 use crate::require;
@@ -199,6 +199,13 @@ pub fn is_closed(step: &mut Step<'_>, _: NodeId, t: TaskId) -> Option<()> {
     Some(())
 }
 
+/// The watcher's wait for events, starting now.
+fn epilog(setup: &Setup<'_>) -> Window {
+    let upstream = setup.times.span(Obligation::Epilog);
+    let seconds = setup.design.epilog_wait(upstream.earliest);
+    Window::new(Span { earliest: seconds, latest: Some(seconds) })
+}
+
 /// It hears that the pod has ended.
 ///
 /// Spec: W2, loop 1. Velero: `pkg/datapath/micro_service_watcher.go`, `startWatch`.
@@ -207,7 +214,7 @@ pub fn hears_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     let watcher = &now.tasks[t].watcher;
     require!(watcher.stage == Stage::Watching, !watcher.routine.is_busy(), watcher.pod_ch > 0);
 
-    let epilog = step.window(Obligation::Epilog);
+    let epilog = epilog(step.setup);
     let setup = step.setup;
     let next = step.fires()?;
     next.tasks[t].watcher.pod_ch -= 1;
@@ -226,7 +233,7 @@ pub fn hears_event(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     require!(matches!(watcher.stage, Stage::Watching | Stage::Epilog), !watcher.routine.is_busy());
     let event = now.tasks[t].mover.events.next_sent()?;
 
-    let epilog = step.window(Obligation::Epilog);
+    let epilog = epilog(step.setup);
     let setup = step.setup;
     let next = step.fires()?;
     next.tasks[t].mover.events.is_handled(event);
@@ -277,21 +284,8 @@ impl World {
         let phase = std::mem::replace(&mut watcher.last, PodPhase::Absent);
         watcher.stage = Stage::Reporting;
         watcher.epilog = Window::OFF;
-        let plan = match setup.design.watcher_outcome(&Ended { phase, end, deleted: watcher.deleted }) {
-            Finish::Completed => setup.kind.completed(),
-            Finish::Canceled => Plan::of(&[
-                Op::ReadCr,
-                Op::DeletePod,
-                Op::DeleteVolume,
-                Op::CleanUp,
-                Op::MarkCanceled,
-                Op::ForgetCancel,
-                Op::ReleaseSlot,
-            ]),
-            Finish::Failed => {
-                Plan::of(&[Op::ReadCr, Op::DeletePod, Op::DeleteVolume, Op::CleanUp, Op::MarkFailed, Op::ReleaseSlot])
-            }
-        };
+        let finish = setup.design.watcher_outcome(&Ended { phase, end, deleted: watcher.deleted });
+        let plan = setup.design.finishes(setup.kind, finish);
         let held = Held { cr: DataUpload::ABSENT, current: false };
         self.begin(Seat::Callback(n, t), t, held, plan, false);
     }

@@ -52,18 +52,21 @@ pub fn decide(design: &dyn Design, kind: Kind, own: &Own) -> Plan {
         return Plan::FORCED.then(Op::ForgetCancel); // R4
     }
     match cr.phase {
-        Phase::New if cr.cancel => Plan::FORCED,                              // R6a
-        Phase::New => kind.start(),                                           // R6d to R6g
-        Phase::Accepted => Plan::of(&[Op::Peek]),                             // R7
-        Phase::Prepared if !cr.node.is(own.node) => Plan::NONE,               // R8a
-        Phase::Prepared if cr.cancel => design.on_prepared_cancel(own),       // R8b
-        Phase::Prepared if own.tracked => Plan::NONE,                         // R8c
-        Phase::Prepared => Plan::START,                                       // R8d to R8h
-        Phase::InProgress if !cr.cancel => Plan::NONE,                        // R9a
-        Phase::InProgress if !cr.node.is(own.node) => Plan::NONE,             // R9b
+        Phase::New if cr.cancel => Plan::FORCED, // R6a
+        Phase::New if !design.may_accept(&cr) => Plan::NONE,
+        Phase::New => kind.start(),                                     // R6d to R6g
+        Phase::Accepted => Plan::of(&[Op::Peek]),                       // R7
+        Phase::Prepared if !cr.node.is(own.node) => Plan::NONE,         // R8a
+        Phase::Prepared if cr.cancel => design.on_prepared_cancel(own), // R8b
+        Phase::Prepared if own.tracked => Plan::NONE,                   // R8c
+        Phase::Prepared if design.reserves_slot_first() => Plan::START_WITH_SLOT,
+        Phase::Prepared => Plan::START, // R8d to R8h
+        Phase::InProgress if !cr.cancel && !own.tracked && cr.node.is(own.node) => design.on_untracked(own),
+        Phase::InProgress if !cr.cancel => Plan::NONE,            // R9a
+        Phase::InProgress if !cr.node.is(own.node) => Plan::NONE, // R9b
         Phase::InProgress if !own.tracked => design.on_untracked_cancel(own), // R9c
-        Phase::InProgress => design.on_in_progress_cancel(own),               // R9d
-        Phase::Canceling => design.on_canceling(own),                         // R10
+        Phase::InProgress => design.on_in_progress_cancel(own),   // R9d
+        Phase::Canceling => design.on_canceling(own),             // R10
         Phase::Canceled | Phase::Completed | Phase::Failed => Plan::NONE,
     }
 }
@@ -90,12 +93,13 @@ impl World {
         match decide(setup.design, setup.kind, &own).first() {
             Op::End => sees_cancel,
             // On a copy that is not current an exclusive write conflicts and changes nothing.
-            Op::Peek => (self.peek(setup, t) != Plan::NONE && self.cache_is_current(n, t)) || sees_cancel,
+            Op::Peek => (self.peek(setup, n, t) != Plan::NONE && self.cache_is_current(n, t)) || sees_cancel,
             Op::FindTarget | Op::Accept | Op::ForceCancel => self.cache_is_current(n, t) || sees_cancel,
             Op::FindPod => {
                 (task.cr.exists || leftovers)
                     && (!task.at[n].pod.exists() || !task.pod.volume || self.slots_taken(n) < setup.limit(n))
             }
+            Op::TakeSlot => self.slots_taken(n) < setup.limit(n),
             Op::ReadCr => task.cr.exists || leftovers || own.tracked,
             Op::CloseDataPath => true,
             _ => task.cr.exists, // what is gone cannot be written
@@ -121,9 +125,25 @@ impl World {
         })
     }
 
+    /// There is nothing to start: the upload fails, and a slot that was taken first is given back.
+    fn fails_to_start(&mut self, n: NodeId, t: TaskId) {
+        let failed = if self.tasks[t].watcher.holds_slot_of(n) {
+            Plan::FAILED.after(Plan::of(&[Op::CloseDataPath]))
+        } else {
+            Plan::FAILED
+        };
+        self.replan(Seat::Worker(n), failed);
+    }
+
     /// What R7 makes of a live look at the pod.
-    fn peek(&self, setup: &Setup<'_>, t: TaskId) -> Plan {
+    fn peek(&self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> Plan {
         let task = &self.tasks[t];
+        if !task.pod.phase.exists() {
+            let plan = setup.design.on_missing_pod_at_peek(&self.own(setup, n, t));
+            if plan != Plan::NONE {
+                return plan;
+            }
+        }
         if task.pod.phase.is_unrecoverable() {
             Plan::FORCED // R7b
         } else if task.accepted.reached(setup.times.span(Obligation::PrepareTimeout).earliest) {
@@ -273,7 +293,7 @@ pub fn peeks(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
 
     let setup = step.setup;
     let next = step.fires()?;
-    let plan = next.peek(setup, t);
+    let plan = next.peek(setup, n, t);
     next.replan(Seat::Worker(n), plan);
     Some(())
 }
@@ -289,7 +309,7 @@ pub fn finds_pod(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     if next.tasks[t].at[n].pod.exists() {
         next.advance(Seat::Worker(n));
     } else {
-        next.replan(Seat::Worker(n), Plan::FAILED);
+        next.fails_to_start(n, t);
     }
     Some(())
 }
@@ -307,7 +327,7 @@ pub fn awaits_volume(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()> {
     if next.tasks[t].pod.volume {
         next.advance(Seat::Worker(n));
     } else {
-        next.replan(Seat::Worker(n), Plan::FAILED);
+        next.fails_to_start(n, t);
     }
     Some(())
 }
