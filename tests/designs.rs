@@ -262,7 +262,7 @@ fn a_mover_hears_only_of_its_own_upload() {
                 if it.is.tasks[t].mover.heard_removal && !it.was.tasks[t].mover.heard_removal {
                     removals += 1;
                     assert_eq!(it.action.task(), Some(t));
-                    assert!(!it.was.tasks[t].cr.exists, "{} is still there", t);
+                    assert!(!it.was.tasks[t].cr.exists, "{t} is still there");
                 }
             }
         });
