@@ -98,11 +98,23 @@ fn normal_with_two_nodes() {
     assert_eq!(count(&small("normal", 2, 1)), Count { worlds: 3_100_536, actions: 17_602_960, broken });
 }
 
-/// About five minutes and a gigabyte: `cargo test --release --test breadth_first -- --ignored`.
+/// Six minutes and six gigabytes: `cargo test --release --test breadth_first -- --ignored`. What dominates is the cancel, which
+/// may fall anywhere into the normal run (3,100,536 worlds) and then meets every age of the forced cancel's clock on both nodes.
 #[test]
-#[ignore = "takes about five minutes"]
+#[ignore = "takes six minutes and six gigabytes"]
 fn cancel_with_two_nodes() {
-    assert_eq!(count(&small("cancel", 2, 1)), Count { worlds: 0, actions: 0, broken: vec![] });
+    let broken = vec![
+        "cancel-unheard",
+        "crash",
+        "orphan-objects",
+        "orphan-pod",
+        "orphan-process",
+        "orphan-watcher",
+        "phase-regresses",
+        "slot-leak",
+        "stranger-acts",
+    ];
+    assert_eq!(count(&small("cancel", 2, 1)), Count { worlds: 90_871_665, actions: 561_665_661, broken });
 }
 
 /// What moves in one step to save worlds changes no verdict.
