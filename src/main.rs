@@ -40,7 +40,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, and for run and replay no invariant broken; 1 an invariant was broken, or \
-    what was compared is not as expected; 2 something is wrong with the arguments or a file; 4 a replay diverged; 5 a run \
+    what was compared is not as expected; 2 something is wrong with the arguments or a file; 3 nothing that a scenario \
+    allows ever acted, so nothing is shown; 4 a replay diverged; 5 a run \
     came to no rest.";
 
 #[derive(Subcommand)]
@@ -242,6 +243,8 @@ fn scenario(name: &str) -> Result<Scenario, vgdp_sim::scenario::UnknownScenario>
 const BROKEN: u8 = 1;
 /// The user has something to put right.
 const WRONG_INPUT: u8 = 2;
+/// Nothing that a scenario allows ever acted: a pass would be vacuous.
+const VACUOUS: u8 = 3;
 /// A replay went another way than its schedule.
 const DIVERGED: u8 = 4;
 /// A run came to no rest.
@@ -395,7 +398,21 @@ fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         }
     }
     let width = width(args.width);
-    let mut code = if compared.undecided() > 0 { UNDECIDED } else { 0 };
+    let vacuous: Vec<&str> = compared
+        .scenarios
+        .iter()
+        .zip(compared.pairs.chunks(compared.designs.len().max(1)))
+        .filter(|(_, pairs)| pairs.iter().any(|it| it.vacuous))
+        .map(|(scenario, _)| scenario.name)
+        .collect();
+    tell_vacuous(&vacuous, "--deviations or --runs");
+    let mut code = if compared.undecided() > 0 {
+        UNDECIDED
+    } else if vacuous.is_empty() {
+        0
+    } else {
+        VACUOUS
+    };
     match (&recorded, &args.expect) {
         (Some(recorded), Some(path)) => {
             let differences = recorded.differences(&compared);
@@ -478,7 +495,20 @@ fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         writeln!(out)?;
         out.write_all(story.verdict(&style).as_bytes())?;
     }
-    Ok(0)
+    let vacuous: Vec<&str> =
+        hunted.iter().filter(|it| it.campaign.is_vacuous(&it.scenario)).map(|it| it.scenario.name).collect();
+    tell_vacuous(&vacuous, "--runs");
+    Ok(if vacuous.is_empty() { 0 } else { VACUOUS })
+}
+
+/// A scenario in which nothing acted shows nothing: says so, and what to type next.
+fn tell_vacuous(scenarios: &[&str], option: &str) {
+    if !scenarios.is_empty() {
+        let names = scenarios.join(", ");
+        eprintln!(
+            "vgdp-sim: nothing that these scenarios allow ever acted, so they show nothing: {names}; give a larger {option}"
+        );
+    }
 }
 
 fn keep(dir: &Path, name: &str, text: &str) -> io::Result<PathBuf> {

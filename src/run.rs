@@ -49,6 +49,8 @@ pub struct Report {
     pub steps: u32,
     /// Seconds that went by.
     pub time: u32,
+    /// How often an operator or a fault acted.
+    pub strikes: u32,
     /// Where each invariant was first broken, in the order of [`INVARIANTS`].
     pub broken: [Option<Violation>; COUNT],
 }
@@ -105,7 +107,7 @@ pub fn observe(
     let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
     let mut enabled = Enabled::default();
     let mut monitors = Monitors::NONE;
-    let mut report = Report { ended: Ended::AtRest, steps: 0, time: 0, broken: [None; COUNT] };
+    let mut report = Report { ended: Ended::AtRest, steps: 0, time: 0, strikes: 0, broken: [None; COUNT] };
     let full_price = world.shared.budget.price_left();
     let mut prefix = scenario.prefix();
     let mut last = Fired::default();
@@ -147,6 +149,7 @@ pub fn observe(
             "{action} is not enabled here; if it was a moment ago: is `{name}` a function of its arguments?"
         );
         report.time += u32::from(seconds);
+        report.strikes += u32::from(matches!(action.class(), Class::Operator | Class::Fault));
         let step = report.steps;
         monitors
             .check(&was, action, &world, &setup, seconds, |index, t| report.note(index, t, &world, full_price, step));

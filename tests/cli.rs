@@ -360,3 +360,14 @@ fn a_closed_pipe_ends_it_quietly() {
 fn nothing_is_coloured_unless_a_terminal_reads_it() {
     assert!(!vgdp_sim(&["run", "--scenario", "anything"]).out.contains('\u{1b}'));
 }
+
+#[test]
+fn a_comparison_in_which_nothing_acted_is_vacuous() {
+    let quiet =
+        vgdp_sim(&["compare", "--scenario", "pod-deleted", "--design", "upstream", "--deviations", "0", "--runs", "0"]);
+    assert_eq!(quiet.code, Some(3), "{}", quiet.err);
+    assert!(quiet.err.contains("pod-deleted") && quiet.err.contains("--deviations or --runs"), "{}", quiet.err);
+    let normal =
+        vgdp_sim(&["compare", "--scenario", "normal", "--design", "upstream", "--deviations", "0", "--runs", "0"]);
+    assert_eq!(normal.code, Some(0), "nothing is allowed, so nothing is missing");
+}

@@ -464,7 +464,7 @@ pub fn records_early_stop(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     Some(())
 }
 
-/// It polls, and finds what it acts on: in upstream InProgress. Canceling and the final phases are no such thing.
+/// It polls and finds its custom resource InProgress. Canceling and the final phases are no such thing, in upstream.
 ///
 /// Spec: P6, P7. Velero: `pkg/datamover/backup_micro_service.go`, `RunCancelableDataPath`.
 pub fn polls(step: &mut Step<'_>, t: TaskId) -> Option<()> {

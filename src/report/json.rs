@@ -16,7 +16,7 @@
 //!       "sentence": "...", "nodes": 2, "tasks": 1, "slots": 1, "price": 0,
 //!       "designs": {
 //!         "upstream": {
-//!           "within": 2, "partial": false, "worlds": 140907, "undecided": 0,
+//!           "within": 2, "partial": false, "worlds": 140907, "undecided": 0, "vacuous": false,
 //!           "invariants": {
 //!             "slot-leak": {
 //!               "broken": true,
@@ -46,6 +46,7 @@
 //!   the `seed` and the `run` that found it, the `command` that shows that run, the `schedule` to which it was shrunk,
 //!   as a list of actions, and the same as `deviations` and `token`, or null where it cannot be told so.
 //! - `undecided`: how many of the runs by chance came to no rest; they prove nothing.
+//! - `vacuous`: whether nothing from outside that the scenario allows ever acted.
 
 use serde::{Serialize, Serializer};
 
@@ -85,7 +86,7 @@ pub fn text(it: &Comparison<'_>) -> String {
 }
 
 fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
-    let Pair { within, partial, worlds, undecided, cells } = it.pair(scenario, design);
+    let Pair { within, partial, worlds, undecided, vacuous, cells } = it.pair(scenario, design);
     let found = |invariant: usize| {
         let cell = &cells[invariant];
         let sweep = cell.swept.as_ref().map(|Broken { invariant: _, task, price, steps, deviations }| Swept {
@@ -116,6 +117,7 @@ fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
         partial: *partial,
         worlds: *worlds,
         undecided: *undecided,
+        vacuous: *vacuous,
         invariants: by_id(it.invariants.iter().copied(), found),
     }
 }
@@ -174,6 +176,7 @@ struct OfDesign {
     partial: bool,
     worlds: usize,
     undecided: u64,
+    vacuous: bool,
     invariants: ById<Found>,
 }
 

@@ -132,7 +132,7 @@ impl Story {
 
     /// How it ended, and which invariants it broke: each with its sentence and the step that did it.
     pub fn verdict(&self, style: &Style) -> String {
-        let Report { ended, steps, time, broken: _ } = self.report;
+        let Report { ended, steps, time, strikes: _, broken: _ } = self.report;
         let paint = Paint(style.colour);
         let ended = match ended {
             Ended::AtRest => "At rest",

@@ -84,6 +84,8 @@ pub struct Pair {
     pub worlds: usize,
     /// Runs by chance that came to no rest: they prove nothing either way.
     pub undecided: u64,
+    /// Nothing from outside that the scenario allows ever acted, neither in the sweep nor by chance: it proved nothing.
+    pub vacuous: bool,
     /// For each of [`INVARIANTS`](crate::invariants::INVARIANTS) what is known.
     pub cells: Vec<Cell>,
 }
@@ -177,7 +179,9 @@ fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort) -> Pair {
         let invariant = it.invariant;
         cells[invariant].swept = Some(it);
     }
-    let Campaign { undecided, findings, .. } = hunt(scenario, design, seed, runs);
+    let campaign = hunt(scenario, design, seed, runs);
+    let vacuous = within == 0 && campaign.is_vacuous(scenario); // one deviation tries every act of theirs
+    let Campaign { undecided, findings, .. } = campaign;
     for Finding { invariant, task, price, run: index, schedule } in findings {
         let cell = &mut cells[invariant];
         if cell.swept.as_ref().is_none_or(|it| price < it.price) {
@@ -191,5 +195,5 @@ fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort) -> Pair {
             cell.sampled = Some(Sampled { task, price, steps, run: index, schedule, deviations });
         }
     }
-    Pair { within, partial, worlds, undecided, cells }
+    Pair { within, partial, worlds, undecided, vacuous, cells }
 }

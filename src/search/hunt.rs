@@ -31,6 +31,8 @@ pub struct Campaign {
     pub steps: u64,
     /// Runs that came to no rest within their bounds: they prove nothing either way.
     pub undecided: u64,
+    /// Runs in which an operator or a fault acted.
+    pub struck: u64,
     /// In how many runs each invariant was broken.
     pub broken: [u64; COUNT],
     /// For each invariant that was broken its cheapest violation, shrunk.
@@ -41,12 +43,13 @@ pub struct Campaign {
 ///
 /// A sample proves nothing about what it did not find.
 pub fn hunt(scenario: &Scenario, design: &dyn Design, seed: u64, runs: u64) -> Campaign {
-    let mut campaign = Campaign { runs, steps: 0, undecided: 0, broken: [0; COUNT], findings: Vec::new() };
+    let mut campaign = Campaign { runs, steps: 0, undecided: 0, struck: 0, broken: [0; COUNT], findings: Vec::new() };
     let mut cheapest: [Option<(u8, u64)>; COUNT] = [None; COUNT];
     for index in 0..runs {
         let report = run(scenario, design, &mut Placed::new(seed, index));
         campaign.steps += u64::from(report.steps);
         campaign.undecided += u64::from(report.ended == Ended::Undecided);
+        campaign.struck += u64::from(report.strikes > 0);
         for (invariant, violation) in report.violations() {
             campaign.broken[invariant] += 1;
             let best = cheapest[invariant].get_or_insert((violation.price, index));
@@ -64,4 +67,11 @@ pub fn hunt(scenario: &Scenario, design: &dyn Design, seed: u64, runs: u64) -> C
         }
     }
     campaign
+}
+
+impl Campaign {
+    /// Whether it proved nothing: the scenario allows operators or faults to act, and none did in any run.
+    pub fn is_vacuous(&self, scenario: &Scenario) -> bool {
+        !scenario.allows.is_empty() && self.struck == 0
+    }
 }
