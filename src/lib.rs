@@ -63,7 +63,8 @@
 //! - [`scenario`]: where a run starts, what may happen to it, and what that may cost.
 //! - [`scheduler`]: who chooses. A scheduler never sees the world.
 //! - [`mod@run`]: the one loop.
-//! - [`search`]: sweeping all schedules near the normal one, hunting by chance, comparing designs, shrinking.
+//! - [`search`]: sweeping all schedules near the normal one, hunting by chance, proving small scopes,
+//!   comparing designs, shrinking.
 //! - [`designs`]: upstream's rivals, one a file; nothing else depends on them.
 //! - [`report`]: tokens and schedules as text, timelines, tables.
 //!

@@ -4,6 +4,7 @@ mod compare;
 mod conforms;
 mod deviate;
 mod hunt;
+mod prove;
 mod shrink;
 mod sweep;
 
@@ -11,6 +12,7 @@ pub use compare::{Cell, Comparison, Effort, Pair, Sampled, compare};
 pub use conforms::{NonConformance, conforms};
 pub use deviate::deviate;
 pub use hunt::{Campaign, Finding, hunt};
+pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, prove};
 pub use shrink::shrink;
 pub use sweep::{Broken, Sweep, sweep};
 
