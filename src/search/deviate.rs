@@ -1,3 +1,4 @@
+use super::shrink::minimal;
 use crate::event::Event;
 use crate::model::design::Design;
 use crate::model::rules::{Action, Class, Enabled};
@@ -39,27 +40,6 @@ pub fn deviate(
         breaks(&teller.told).then(|| minimal(teller.told, breaks))
     });
     told.min_by_key(Vec::len)
-}
-
-/// Drops what is not needed, in ever smaller chunks.
-fn minimal<T: Copy>(mut kept: Vec<T>, breaks: impl Fn(&[T]) -> bool) -> Vec<T> {
-    let mut chunk = kept.len().div_ceil(2).max(1);
-    loop {
-        let before = kept.len();
-        let mut end = kept.len();
-        while end > 0 {
-            let start = end.saturating_sub(chunk);
-            let candidate: Vec<T> = [&kept[..start], &kept[end..]].concat();
-            if breaks(&candidate) {
-                kept = candidate;
-            }
-            end = start;
-        }
-        if chunk == 1 && kept.len() == before {
-            return kept;
-        }
-        chunk = if kept.len() == before || chunk > 1 { (chunk / 2).max(1) } else { 1 };
-    }
 }
 
 /// Takes recorded actions and tells where they depart from the normal course.

@@ -20,31 +20,32 @@ pub fn shrink(
     let breaks = |candidate: &[Action]| {
         run(scenario, design, &mut Replay::lenient(candidate)).broken[invariant].is_some_and(|it| it.price <= price)
     };
-    let mut kept = actions.to_vec();
-    if !breaks(&kept) {
-        return kept;
+    if !breaks(actions) {
+        return actions.to_vec();
     }
+    let kept = minimal(actions.to_vec(), breaks);
+    taken(scenario, design, &kept)
+}
+
+/// Drops what is not needed, in ever smaller chunks.
+pub(super) fn minimal<T: Copy>(mut kept: Vec<T>, breaks: impl Fn(&[T]) -> bool) -> Vec<T> {
     let mut chunk = kept.len().div_ceil(2).max(1);
     loop {
-        let mut dropped = false;
+        let before = kept.len();
         let mut end = kept.len();
         while end > 0 {
             let start = end.saturating_sub(chunk);
-            let candidate: Vec<Action> = [&kept[..start], &kept[end..]].concat();
+            let candidate: Vec<T> = [&kept[..start], &kept[end..]].concat();
             if breaks(&candidate) {
                 kept = candidate;
-                dropped = true;
             }
             end = start;
         }
-        if chunk == 1 && !dropped {
-            break;
+        if chunk == 1 && kept.len() == before {
+            return kept;
         }
-        if !dropped || chunk > 1 {
-            chunk = (chunk / 2).max(1);
-        }
+        chunk = if kept.len() == before || chunk > 1 { (chunk / 2).max(1) } else { 1 };
     }
-    taken(scenario, design, &kept)
 }
 
 /// The actions of a lenient replay that were enabled in their turn.
