@@ -22,7 +22,7 @@ use vgdp_sim::report::{
 };
 use vgdp_sim::run::Ended;
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Normal, Placed, Scheduler, Uniform};
+use vgdp_sim::scheduler::{Normal, PORTFOLIO, Placed, Policy as _, Scheduler, Uniform};
 use vgdp_sim::search::{Comparison, Effort, compare, hunt};
 
 /// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
@@ -150,7 +150,7 @@ struct RunArgs {
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=TASKS as i64))]
     tasks: Option<u8>,
     /// Who chooses what happens next.
-    #[arg(long, value_enum, default_value_t = Policy::Placed)]
+    #[arg(long, value_enum, default_value_t = Policy::Portfolio)]
     schedule: Policy,
     /// Write the schedule of the run to this file; `-` prints it after the timeline.
     #[arg(long, value_name = "FILE")]
@@ -176,6 +176,8 @@ fn invariant(id: &str) -> Result<usize, String> {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Policy {
+    /// Chance, by the policy whose turn the run is in a hunt.
+    Portfolio,
     /// Chance, uniformly among all that is enabled.
     Uniform,
     /// Chance, with operators and faults spread over the whole run.
@@ -523,6 +525,7 @@ fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
     let scenario = scenario.scope(nodes, tasks);
     let mut scheduler: Box<dyn Scheduler> = match schedule {
+        Policy::Portfolio => PORTFOLIO.start(seed, run),
         Policy::Uniform => Box::new(Uniform::new(seed, run)),
         Policy::Placed => Box::new(Placed::new(seed, run)),
         Policy::Normal => Box::new(Normal),

@@ -3,17 +3,15 @@
 use vgdp_sim::designs::Upstream;
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Normal, Placed, Scheduler, Uniform};
+use vgdp_sim::scheduler::{Normal, POLICIES, Scheduler};
 
 /// A run of a scenario, whoever chooses, makes no allocation at all: not one a step, and not one at its start.
 #[test]
 fn a_run_allocates_nothing() {
     let scenario = Scenario::named("anything").unwrap();
-    let schedulers: [fn(u64) -> Box<dyn Scheduler>; 3] =
-        [|_| Box::new(Normal), |index| Box::new(Uniform::new(1, index)), |index| Box::new(Placed::new(1, index))];
-    for make in schedulers {
+    for policy in POLICIES.iter().map(Some).chain([None]) {
         for index in 0..20 {
-            let mut scheduler = make(index);
+            let mut scheduler: Box<dyn Scheduler> = policy.map_or(Box::new(Normal), |it| it.start(1, index));
             let mut steps = 0;
             let counted = allocation_counter::measure(|| steps = run(&scenario, &Upstream, &mut *scheduler).steps);
             assert_eq!(counted.count_total, 0, "in {steps} steps of run {index}");

@@ -278,7 +278,7 @@ fn what_the_pages_name_exists() {
 /// Each planted fault that the page of invariants names is one of the tests'.
 #[test]
 fn the_planted_faults_are_those_of_the_tests() {
-    let planted = include_str!("planted.rs");
+    let planted = include_str!("support/planted.rs");
     for line in INVARIANTS_PAGE.lines().filter_map(|it| it.strip_prefix("**Planted** `")) {
         let fault = line.split('`').next().unwrap_or_default();
         let built_in = BUILT_IN.iter().any(|it| it.name() == fault);

@@ -182,7 +182,8 @@ fn a_plain_search_finds_the_same_where_waits_add_up() {
         let scenario = small("normal");
         let times = scenario.times.with(O::Epilog, exactly(epilog)).with(O::CleanUp, exactly(clean_up));
         let times = times.with(O::StatusPatch, Span { earliest: 10, latest: Some(40) });
-        let times = times.with(O::OperationTimeout, Span { earliest: 0, latest: None }); // it would tell worlds apart by time
+        // The four hours of an item operation would tell worlds apart by how late it is.
+        let times = times.with(O::OperationTimeout, Span { earliest: 0, latest: None });
         let scenario = Scenario { times, ..scenario };
         let proof = prove(&scenario, &Upstream, Bounds::default());
         assert_eq!(as_plain(&proof), plainly(&scenario, &Upstream), "{epilog} {clean_up}");
@@ -201,6 +202,18 @@ fn a_plain_search_finds_the_same_at_price_one() {
         let normal = prove(&small("normal"), &Upstream, Bounds::default()).complete[0];
         assert_eq!((proof.complete[0].worlds, proof.complete[0].steps), (normal.worlds, normal.steps));
     }
+}
+
+/// What moves in one step to save worlds changes neither verdicts nor prices.
+#[test]
+fn merging_the_enqueue_changes_no_verdict() {
+    let merged = cancelled_while(&[(D::Cancel, &[Phase::Accepted])]);
+    let apart = Scenario { merges_enqueue: false, ..merged.clone() };
+    let [merged, apart] = [merged, apart].map(|it| prove(&it, &Upstream, Bounds::default()));
+    let verdicts = |it: &Proof| it.broken.iter().map(|it| (it.invariant, it.price)).collect::<Vec<_>>();
+    assert_eq!(verdicts(&merged), verdicts(&apart));
+    assert!(merged.complete[0].worlds < apart.complete[0].worlds);
+    assert!(merged.to_string().contains("move in one step") && !apart.to_string().contains("move in one step"));
 }
 
 /// Another engine, which shares nothing with ours but the model.

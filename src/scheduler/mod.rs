@@ -3,16 +3,34 @@
 //! A scheduler is an oracle that never sees what it schedules: it is shown what is enabled and what the last action
 //! was. So chance, enumeration, replay and patience are all schedulers, and none can cheat.
 
+mod chooser;
 mod course;
+mod draws;
+mod even;
 mod normal;
+mod partial_order;
 mod placed;
+mod policy;
+mod priorities;
 mod replay;
+mod starving;
+mod sticky;
+mod swarm;
 mod uniform;
 
+pub use chooser::{Among, Chooser};
 pub use course::{Course, Departure, Deviating, Deviation, Landmarks, Point, Until, WAITS};
+pub use draws::Draws;
+pub use even::Even;
 pub use normal::Normal;
+pub use partial_order::PartialOrder;
 pub use placed::Placed;
+pub use policy::{POLICIES, PORTFOLIO, Policy, Portfolio, UnknownPolicy, policy_named};
+pub use priorities::Priorities;
 pub use replay::Replay;
+pub use starving::Starving;
+pub use sticky::Sticky;
+pub use swarm::Swarm;
 pub use uniform::Uniform;
 
 use crate::event::Event;

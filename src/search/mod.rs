@@ -1,18 +1,24 @@
 //! Searching for schedules that break an invariant.
 
+mod bugs;
 mod compare;
 mod conforms;
+mod coverage;
 mod deviate;
 mod hunt;
 mod prove;
+mod seed;
 mod shrink;
 mod sweep;
 
+pub use bugs::Bug;
 pub use compare::{Cell, Comparison, Effort, Pair, Sampled, compare};
 pub use conforms::{NonConformance, conforms};
+pub use coverage::{Coverage, Edge, Seen, disturbance};
 pub use deviate::deviate;
-pub use hunt::{Campaign, Finding, hunt};
+pub use hunt::{Answer, Campaign, Finding, Hunt, Vacuous, hunt};
 pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, prove};
+pub use seed::seed;
 pub use shrink::shrink;
 pub use sweep::{Broken, Sweep, sweep};
 

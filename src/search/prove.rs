@@ -3,10 +3,10 @@
 //! The search goes through the worlds of price 0, then through those up to price 1, and so on, each time by the number
 //! of steps from the start. So the first violation of an invariant is the cheapest, by price and then steps.
 //!
-//! How long an invariant has been broken is no part of a world. A world that is met again after an invariant has been
-//! broken there for longer than ever before is left again; after a shorter time nothing new can come of it, since what
-//! is broken late was broken no later for those who came with more. So each limit is checked exactly, and a scope has
-//! as many worlds with invariants of this kind as without.
+//! How long an invariant has been broken is no part of a world. A world is left again when it is met with an invariant
+//! that has been broken for longer than ever before there. What is met with less is left out: whatever is broken too long
+//! after less is broken too long after more, and no later. So each limit is checked exactly, and the worlds are as many
+//! as without such invariants.
 
 mod engine;
 mod frontier;
