@@ -1,0 +1,60 @@
+//! What the commands' arguments have in common: names of built-in things, and how to show.
+
+use std::env;
+use std::io::{self, IsTerminal};
+
+use clap::Args;
+
+use vgdp_sim::designs;
+use vgdp_sim::invariants::INVARIANTS;
+use vgdp_sim::model::design::Design;
+use vgdp_sim::report::{Style, nearest};
+use vgdp_sim::scenario::Scenario;
+
+/// A built-in design, as an argument.
+#[derive(Clone, Copy)]
+pub struct DesignArg(pub &'static dyn Design);
+
+pub fn design(name: &str) -> Result<DesignArg, String> {
+    designs::named(name).map(DesignArg).map_err(|it| it.to_string())
+}
+
+pub fn invariant(id: &str) -> Result<usize, String> {
+    INVARIANTS.iter().position(|it| it.id == id).ok_or_else(|| {
+        let nearest = nearest(id, INVARIANTS.iter().map(|it| it.id)).unwrap_or_default();
+        format!("no invariant is called `{id}`; did you mean `{nearest}`? (`vgdp-sim list invariants` shows them all)")
+    })
+}
+
+pub fn scenario(name: &str) -> Result<Scenario, vgdp_sim::scenario::UnknownScenario> {
+    Scenario::named(name)
+}
+
+#[derive(Args)]
+pub struct Show {
+    /// Show also the steps that changed nothing outside, and what actors know.
+    #[arg(long)]
+    all: bool,
+    /// Show what each rule does and which function of Velero or Kubernetes it was read from.
+    #[arg(long, short)]
+    verbose: bool,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+impl Show {
+    pub fn style(&self) -> Style {
+        Style { width: width(self.width), colour: colour(), all: self.all, verbose: self.verbose }
+    }
+}
+
+pub fn width(asked: Option<u16>) -> usize {
+    let terminal = io::stdout().is_terminal();
+    let columns = || env::var("COLUMNS").ok()?.parse::<usize>().ok().filter(|it| (40..=1000).contains(it));
+    asked.map(usize::from).or_else(columns).unwrap_or(if terminal { 80 } else { 120 })
+}
+
+pub fn colour() -> bool {
+    io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+}

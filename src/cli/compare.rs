@@ -1,0 +1,180 @@
+//! `vgdp-sim compare`, and `vgdp-sim` alone.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::Args;
+
+use super::arguments::{DesignArg, design, invariant, scenario, width};
+use super::output::{BROKEN, Failure, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
+use vgdp_sim::designs;
+use vgdp_sim::invariants::INVARIANTS;
+use vgdp_sim::model::design::Design;
+use vgdp_sim::report::{Expected, Tokens, comparison, expected, json};
+use vgdp_sim::scenario::Scenario;
+use vgdp_sim::search::{Comparison, Effort, compare};
+
+#[derive(Args)]
+pub struct CompareArgs {
+    /// Only this scenario; may be given several times.
+    #[arg(long = "scenario", value_name = "NAME", value_parser = scenario)]
+    scenarios: Vec<Scenario>,
+    /// Only this design; may be given several times.
+    #[arg(long = "design", value_name = "NAME", value_parser = design)]
+    designs: Vec<DesignArg>,
+    /// Show only this invariant; may be given several times.
+    #[arg(long = "invariant", value_name = "ID", value_parser = invariant)]
+    invariants: Vec<usize>,
+    /// Try every schedule with so many deviations from the normal one [default: 2].
+    #[arg(long, value_name = "K")]
+    deviations: Option<u8>,
+    /// The most worlds that this may visit for a scenario and a design [default: 1000000].
+    #[arg(long, value_name = "N")]
+    worlds: Option<usize>,
+    /// Then make so many runs by chance [default: 1000].
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+    /// The seed of all random choices [default: 1].
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Threads [default: as many as there are cores]; what is found does not depend on it.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Print JSON (vgdp-sim/comparison/1).
+    #[arg(long, conflicts_with = "tokens")]
+    json: bool,
+    /// Print how each design is broken, not only the first.
+    #[arg(long)]
+    tokens: bool,
+    /// Compare with a recorded table, as it was made unless told otherwise, and print only what differs.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "tokens"])]
+    expect: Option<PathBuf>,
+    /// Record the table in this file.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Write a schedule for each violation into this directory, which is made.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+/// What was asked for, and where nothing was, what a recorded table was made of, and else everything.
+struct Asked {
+    scenarios: Vec<Scenario>,
+    designs: Vec<&'static dyn Design>,
+    invariants: Vec<usize>,
+    effort: Effort,
+}
+
+impl CompareArgs {
+    fn asked(&self, recorded: Option<&Expected>) -> Result<Asked, String> {
+        let scenarios = match recorded.map(Expected::scenarios).filter(|it| !it.is_empty()) {
+            _ if !self.scenarios.is_empty() => self.scenarios.clone(),
+            Some(names) => {
+                names.into_iter().map(|it| scenario(it).map_err(|it| it.to_string())).collect::<Result<_, _>>()?
+            }
+            None => Scenario::built_in(),
+        };
+        let designs = match recorded.map(Expected::designs).filter(|it| !it.is_empty()) {
+            _ if !self.designs.is_empty() => self.designs.iter().map(|it| it.0).collect(),
+            Some(names) => names.into_iter().map(|it| design(it).map(|it| it.0)).collect::<Result<_, _>>()?,
+            None => designs::BUILT_IN.to_vec(),
+        };
+        let mut invariants = match recorded.map(Expected::invariants).filter(|it| !it.is_empty()) {
+            _ if !self.invariants.is_empty() => self.invariants.clone(),
+            Some(names) => names.into_iter().map(invariant).collect::<Result<_, _>>()?,
+            None => (0..INVARIANTS.len()).collect(),
+        };
+        invariants.sort_unstable();
+        invariants.dedup();
+        let default = recorded.map_or_else(Effort::default, |it| it.effort);
+        let effort = Effort {
+            deviations: self.deviations.unwrap_or(default.deviations),
+            worlds: self.worlds.unwrap_or(default.worlds),
+            runs: self.runs.unwrap_or(default.runs),
+            seed: self.seed.unwrap_or(default.seed),
+        };
+        Ok(Asked { scenarios, designs, invariants, effort })
+    }
+}
+
+pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let recorded = args.expect.as_deref().map(expectation).transpose()?;
+    let Asked { scenarios, designs, invariants, effort } = args.asked(recorded.as_ref()).map_err(Failure::Input)?;
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let shows_progress = io::stderr().is_terminal();
+    let count = scenarios.len() * designs.len();
+    let progress = |done: usize| {
+        if shows_progress {
+            let _ = write!(io::stderr(), "\r\x1b[K{done} of {count} pairs of scenario and design");
+        }
+    };
+    progress(0);
+    let compared = compare(&scenarios, &designs, effort, jobs, &progress);
+    if shows_progress {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    let compared = Comparison { invariants, ..compared };
+    if let Some(path) = &args.record {
+        written(path, &expected::text(&compared), "--record")?;
+    }
+    if let Some(dir) = &args.out {
+        for (name, text) in comparison::files(&compared) {
+            keep(dir, &name, &text).map_err(|it| {
+                let dir = dir.display();
+                Failure::Input(format!("`{name}` cannot be written to `{dir}`: {it}; give --out another directory"))
+            })?;
+        }
+    }
+    let width = width(args.width);
+    let vacuous: Vec<&str> = compared
+        .scenarios
+        .iter()
+        .zip(compared.pairs.chunks(compared.designs.len().max(1)))
+        .filter(|(_, pairs)| pairs.iter().any(|it| it.vacuous))
+        .map(|(scenario, _)| scenario.name)
+        .collect();
+    tell_vacuous(&vacuous, "--deviations or --runs");
+    let mut code = if compared.undecided() > 0 {
+        UNDECIDED
+    } else if vacuous.is_empty() {
+        0
+    } else {
+        VACUOUS
+    };
+    match (&recorded, &args.expect) {
+        (Some(recorded), Some(path)) => {
+            let differences = recorded.differences(&compared);
+            for it in &differences {
+                writeln!(out, "{it}")?;
+            }
+            if !differences.is_empty() {
+                let path = path.display();
+                writeln!(
+                    out,
+                    "{path}: not as recorded; `vgdp-sim compare --expect {path} --record {path}` records it anew."
+                )?;
+                code = BROKEN;
+            }
+        }
+        _ if args.json => out.write_all(json::text(&compared).as_bytes())?,
+        _ => {
+            let tokens = if args.tokens { Tokens::All } else { Tokens::First };
+            out.write_all(comparison::tables(&compared, tokens, width).as_bytes())?;
+        }
+    }
+    Ok(code)
+}
+
+fn expectation(path: &Path) -> Result<Expected, Failure> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|it| {
+        Failure::Input(format!("`{name}` cannot be read: {it}; `vgdp-sim compare --record {name}` makes it"))
+    })?;
+    text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))
+}

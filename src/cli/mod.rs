@@ -1,0 +1,9 @@
+//! The commands, one a file: each parses its arguments, asks the library and prints what [`vgdp_sim::report`] makes.
+
+pub mod arguments;
+pub mod compare;
+pub mod hunt;
+pub mod list;
+pub mod output;
+pub mod replay;
+pub mod run;

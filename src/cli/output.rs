@@ -1,0 +1,73 @@
+//! How a command ends: its exit code, its one paragraph of error, and what it leaves on disk.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use vgdp_sim::report::Story;
+use vgdp_sim::run::Ended;
+
+/// An invariant was broken, or something is not as expected.
+pub const BROKEN: u8 = 1;
+/// The user has something to put right.
+pub const WRONG_INPUT: u8 = 2;
+/// Nothing that a scenario allows ever acted: a pass would be vacuous.
+pub const VACUOUS: u8 = 3;
+/// A replay went another way than its schedule.
+pub const DIVERGED: u8 = 4;
+/// A run came to no rest.
+pub const UNDECIDED: u8 = 5;
+
+/// Why it ends early.
+pub enum Failure {
+    /// Standard output is closed or full.
+    Output(io::Error),
+    /// The user has something to put right.
+    Input(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(it: io::Error) -> Failure {
+        Failure::Output(it)
+    }
+}
+
+/// One paragraph on standard error.
+pub fn complain(what: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "error: {what}"); // nobody is left to be told if this fails
+    ExitCode::from(WRONG_INPUT)
+}
+
+pub fn code(story: &Story) -> u8 {
+    if story.broke_anything() {
+        BROKEN
+    } else if story.report.ended == Ended::Undecided {
+        UNDECIDED
+    } else {
+        0
+    }
+}
+
+/// A scenario in which nothing acted shows nothing: says so, and what to type next.
+pub fn tell_vacuous(scenarios: &[&str], option: &str) {
+    if !scenarios.is_empty() {
+        let names = scenarios.join(", ");
+        eprintln!(
+            "vgdp-sim: nothing that these scenarios allow ever acted, so they show nothing: {names}; give a larger {option}"
+        );
+    }
+}
+
+pub fn keep(dir: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(dir)?;
+    let path = dir.join(name);
+    fs::write(&path, text)?;
+    Ok(path)
+}
+
+pub fn written(path: &Path, text: &str, option: &str) -> Result<(), Failure> {
+    let name = path.display();
+    fs::write(path, text)
+        .map_err(|it| Failure::Input(format!("`{name}` cannot be written: {it}; give {option} another file")))
+}

@@ -1,0 +1,86 @@
+//! `vgdp-sim replay`.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::arguments::{DesignArg, Show, design};
+use super::output::{DIVERGED, Failure, code};
+use vgdp_sim::designs;
+use vgdp_sim::report::{Replayed, Schedule, Story, Token, Told, told};
+
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// A token, or a schedule file; `-` reads either from standard input.
+    #[arg(value_name = "TOKEN|FILE")]
+    what: PathBuf,
+    /// Replay it on this design, instead of the one for which it was made.
+    #[arg(long, value_name = "NAME", value_parser = design)]
+    design: Option<DesignArg>,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub fn replays(args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let is_piped = args.what.as_os_str() == "-";
+    let name = if is_piped { "standard input".to_owned() } else { args.what.display().to_string() };
+    if !is_piped && Token::is_meant_by(&name) && !args.what.exists() {
+        return replays_token(&name, args, out);
+    }
+    let text = if is_piped {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(&args.what)
+    };
+    let text = text.map_err(|it| {
+        Failure::Input(format!(
+            "`{name}` cannot be read: {it}; `vgdp-sim` prints tokens to replay, and `vgdp-sim hunt` writes schedules"
+        ))
+    })?;
+    if Token::is_meant_by(&text) {
+        return replays_token(text.trim(), args, out);
+    }
+    let schedule: Schedule = text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))?;
+    let style = args.show.style();
+    let mut replay = Replayed::new(&schedule);
+    let design = match args.design {
+        Some(DesignArg(it)) => it,
+        None => designs::named(schedule.design).expect("a schedule names a built-in design"),
+    };
+    let story = Story::tell(&schedule.scenario, design, &mut replay);
+    out.write_all(story.timeline(&style, Some(schedule.actions.len())).as_bytes())?;
+    writeln!(out)?;
+    if let Some(it) = replay.divergence(&story.report) {
+        out.write_all(schedule.tell_divergence(&it, &name, style.width).as_bytes())?;
+        return Ok(DIVERGED);
+    }
+    out.write_all(story.verdict(&style).as_bytes())?;
+    if let Some(text) = schedule.tell_expectation(&story.report, style.width) {
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(code(&story))
+}
+
+fn replays_token(text: &str, args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let token = Token::read(text).map_err(|it| Failure::Input(it.to_string()))?;
+    let design = match args.design {
+        Some(DesignArg(it)) => it,
+        None => token.design().map_err(|it| Failure::Input(it.to_string()))?,
+    };
+    let style = args.show.style();
+    let told = Told::tell(&token.scenario, design, &token.deviations);
+    out.write_all(told::heading(&token, design, style.width).as_bytes())?;
+    out.write_all(told::sentences(&token.deviations, style.width).as_bytes())?;
+    writeln!(out)?;
+    out.write_all(told.story.annotated(&style, &told.asides()).as_bytes())?;
+    writeln!(out)?;
+    out.write_all(told.story.verdict(&style).as_bytes())?;
+    if let Some(text) = told.tell_missed(&token, design, style.width) {
+        write!(out, "\n{text}")?;
+        return Ok(DIVERGED);
+    }
+    Ok(code(&told.story))
+}
