@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod compare;
 pub mod hunt;
+pub mod interrupt;
 pub mod list;
 pub mod output;
 pub mod replay;

@@ -16,6 +16,8 @@ pub const WRONG_INPUT: u8 = 2;
 pub const VACUOUS: u8 = 3;
 /// A replay went another way than its schedule.
 pub const DIVERGED: u8 = 4;
+/// Ctrl-C ended it early; what it had found is printed and kept.
+pub const INTERRUPTED: u8 = 130;
 /// A run came to no rest.
 pub const UNDECIDED: u8 = 5;
 
