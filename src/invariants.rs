@@ -11,8 +11,8 @@ use crate::model::data_mover::{End, Process};
 use crate::model::node_agent::routine::Op;
 use crate::model::node_agent::watcher::Stage;
 use crate::model::place::TaskId;
-use crate::model::rules::{Action, Rule, Setup};
-use crate::model::world::World;
+use crate::model::rules::{Action, Class, Rule, Setup};
+use crate::model::world::{Task, World};
 
 /// When an invariant must hold.
 #[derive(Clone, Copy, Debug)]
@@ -263,14 +263,14 @@ pub const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         id: "removal-kills",
-        sentence: "a mover that nobody cancelled completes whether or not its upload exists",
-        source: "the maintainer on velero PR 10264, second expectation",
-        broken: Kind::Step(|was, _, is, t| {
-            let mover = &was.tasks[t].mover;
-            mover.is_transferring()
-                && !was.tasks[t].cr.exists
-                && !mover.heard_cancel
-                && is.tasks[t].mover.end == End::Killed
+        sentence: "the removal of an upload does not take its pod from a mover that has heard no cancel",
+        source: "the maintainer on velero PR 10264, second expectation: it completes whether or not its upload exists",
+        broken: Kind::Step(|was, action, is, t| {
+            let Task { cr, pod, mover, .. } = &was.tasks[t];
+            let goes =
+                pod.phase.exists() && (!is.tasks[t].pod.phase.exists() || is.tasks[t].pod.deleting > pod.deleting);
+            let from_outside = matches!(action.class(), Class::Operator | Class::Fault);
+            mover.is_transferring() && !mover.heard_cancel && !cr.exists && goes && !from_outside
         }),
     },
     Invariant {
