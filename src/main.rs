@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use cli::output::{Failure, complain};
-use cli::{compare, hunt, list, replay, run};
+use cli::{compare, hunt, list, manual, replay, run};
 use vgdp_sim::report::nearest;
 
 /// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
@@ -43,6 +43,10 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// List what there is.
     List(list::ListArgs),
+    /// Print a script with which a shell completes these commands.
+    Completions(manual::CompletionsArgs),
+    /// Print the manual page.
+    Man(manual::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +62,8 @@ fn main() -> ExitCode {
         Some(Command::Run(it)) => run::runs(*it, out),
         Some(Command::Replay(it)) => replay::replays(&it, out),
         Some(Command::List(it)) => list::lists(&it, out),
+        Some(Command::Completions(it)) => manual::completes(&it, Cli::command(), out),
+        Some(Command::Man(it)) => manual::explains(&it, Cli::command(), out),
     };
     match done.and_then(|code| Ok(out.flush().map(|()| code)?)) {
         Ok(code) => ExitCode::from(code),

@@ -371,3 +371,14 @@ fn a_comparison_in_which_nothing_acted_is_vacuous() {
         vgdp_sim(&["compare", "--scenario", "normal", "--design", "upstream", "--deviations", "0", "--runs", "0"]);
     assert_eq!(normal.code, Some(0), "nothing is allowed, so nothing is missing");
 }
+
+#[test]
+fn shells_complete_and_man_explains_each_command() {
+    let bash = vgdp_sim(&["completions", "bash"]);
+    assert!(bash.code == Some(0) && bash.out.contains("replay"), "{}", bash.err);
+    let page = vgdp_sim(&["man"]).out;
+    assert!(page.contains(".TH vgdp-sim 1") && page.contains("vgdp\\-sim\\-hunt(1)"), "{page}");
+    let dir = fresh_dir("man");
+    assert_eq!(vgdp_sim(&["man", "--out", dir.to_str().unwrap()]).code, Some(0));
+    assert!(fs::read_to_string(dir.join("vgdp-sim-hunt.1")).unwrap().contains("\\-\\-seed"));
+}

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod hunt;
 pub mod interrupt;
 pub mod list;
+pub mod manual;
 pub mod output;
 pub mod replay;
 pub mod run;
