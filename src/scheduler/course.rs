@@ -227,19 +227,26 @@ impl Scheduler for Deviating<'_> {
     }
 }
 
-impl fmt::Display for Deviation {
+impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Deviation { point: Point { after, next, nth }, departure } = self;
+        let Point { after, next, nth } = self;
         match after {
             Some((event, 1)) => write!(f, "after {event}")?,
             Some((event, nth)) => write!(f, "after {event} for the {}", ordinal(*nth))?,
             None => write!(f, "at the start")?,
         }
         match (next, nth) {
-            (Some(next), 1) => write!(f, ", before {next}")?,
-            (Some(next), nth) => write!(f, ", before the {} {next}", ordinal(*nth))?,
-            (None, _) => write!(f, ", at rest")?,
+            (Some(next), 1) => write!(f, ", before {next}"),
+            (Some(next), nth) => write!(f, ", before the {} {next}", ordinal(*nth)),
+            (None, _) => write!(f, ", at rest"),
         }
+    }
+}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Deviation { point, departure } = self;
+        write!(f, "{point}")?;
         match departure {
             Departure::Does(action) => write!(f, ": {action}"),
             Departure::First(action) => write!(f, ": {action} comes first"),
