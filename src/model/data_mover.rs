@@ -227,7 +227,7 @@ pub struct Mover {
     /// How the transfer ended.
     pub outcome: Outcome,
     /// What main takes for its result.
-    result: Outcome,
+    pub(crate) result: Outcome,
     /// It was sent SIGTERM.
     pub terminated: bool,
     /// The cancel function of the data path was called.
@@ -237,17 +237,17 @@ pub struct Mover {
     /// It acted on the removal of its custom resource.
     pub heard_removal: bool,
     /// The handler's send came before the transfer's, while both are blocked.
-    handler_first: bool,
+    pub(crate) handler_first: bool,
     /// A relist, or the end of a wait, has skipped versions: it hears of the listed one at once.
-    pub(super) behind: bool,
+    pub(crate) behind: bool,
     /// The version that was listed then.
-    pub(super) listed: DataUpload,
+    pub(crate) listed: DataUpload,
     /// Its watch is broken and must list again.
-    pub(super) watch_broken: bool,
+    pub(crate) watch_broken: bool,
     /// The transfer began with its cancel function called: it cannot complete.
-    doomed: bool,
+    pub(crate) doomed: bool,
     /// The result that reached main's channel first, where the first wins.
-    signal: Outcome,
+    pub(crate) signal: Outcome,
     /// A fault: the transfer does not end by itself.
     pub hung: bool,
     /// A fault: the transfer takes its time to heed a cancel.
@@ -255,7 +255,7 @@ pub struct Mover {
     /// It has still to report progress.
     pub progress: bool,
     /// Entries of the log of custom resources that its handler has been told of.
-    pub(super) told: u8,
+    pub(crate) told: u8,
     /// What its handler was last told.
     pub last: DataUpload,
     /// Its events on their way to the watcher.

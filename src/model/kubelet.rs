@@ -14,7 +14,7 @@ use crate::require;
 #[repr(C)]
 pub struct Kubelet {
     /// Status patches that it still owes while the container runs.
-    patches: u8,
+    pub(crate) patches: u8,
     /// A fault: it never starts the container.
     pub never_starts: bool,
     /// It evicts the pod: it kills the process and then says so.

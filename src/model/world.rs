@@ -36,9 +36,9 @@ pub struct World {
 #[repr(C)]
 pub struct Shared {
     /// Nodes in use, 1 to [`NODES`].
-    nodes: u8,
+    pub(crate) nodes: u8,
     /// Tasks in use, 1 to [`TASKS`].
-    tasks: u8,
+    pub(crate) tasks: u8,
     /// What operators and faults may still do.
     pub budget: Budget,
     /// Who is stalled.

@@ -264,7 +264,7 @@ pub struct Routine {
     /// How far its get-modify-retry is.
     pub attempt: Attempt,
     /// The key that it works on had the low priority.
-    low: bool,
+    pub(crate) low: bool,
     /// The copy of the custom resource that it holds.
     pub held: Held,
     /// What is left to do.

@@ -38,21 +38,21 @@ pub enum Stage {
 #[repr(C)]
 pub struct Watcher {
     /// The node it runs on.
-    home: Host,
+    pub(crate) home: Host,
     /// The data path manager of that node has an entry for it: the slot.
-    tracked: bool,
+    pub(crate) tracked: bool,
     /// How far it is.
     pub stage: Stage,
     /// Pod updates that its handler has been told of, in its node's pod log.
-    pub(in super::super) told: u8,
+    pub(crate) told: u8,
     /// Ended pods in `podCh`; its capacity is [`Watcher::POD_CH`].
-    pod_ch: u8,
+    pub(crate) pod_ch: u8,
     /// It is told to end.
     pub closing: bool,
     /// Its handler has heard that the pod is gone.
-    deleted: bool,
+    pub(crate) deleted: bool,
     /// Its handler is blocked on `podCh`, with a pod in hand.
-    in_hand: bool,
+    pub(crate) in_hand: bool,
     /// It has handled the Started event.
     pub started: bool,
     /// It has handled the Stopped event.

@@ -29,17 +29,17 @@ pub enum Delay {
 #[repr(C)]
 pub struct Key {
     /// Its place among the queued keys of its node, ready or not, from 1; 0 while it is not queued.
-    rank: u8,
+    pub(crate) rank: u8,
     /// Whether it may be handed to the worker.
-    ready: bool,
+    pub(crate) ready: bool,
     /// It came from a relist that showed no change: priority -100.
-    low: bool,
+    pub(crate) low: bool,
     /// Why it comes back by itself.
-    delay: Delay,
+    pub(crate) delay: Delay,
     /// Failures in a row; more than [`Key::LONG`] are not told apart.
-    failures: u8,
+    pub(crate) failures: u8,
     /// By when it comes back; off while that would change nothing.
-    due: Window,
+    pub(crate) due: Window,
 }
 
 impl Key {
