@@ -5,10 +5,12 @@ use std::io::{self, IsTerminal};
 
 use clap::Args;
 
+use super::output::Failure;
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
-use vgdp_sim::report::{Style, nearest};
+use vgdp_sim::model::place::{TASKS, TaskId};
+use vgdp_sim::report::{Lanes, Style, nearest};
 use vgdp_sim::scenario::Scenario;
 
 /// A built-in design, as an argument.
@@ -32,21 +34,39 @@ pub fn scenario(name: &str) -> Result<Scenario, vgdp_sim::scenario::UnknownScena
 
 #[derive(Args)]
 pub struct Show {
-    /// Show also the steps that changed nothing outside, and what actors know.
+    /// Show also the steps that changed nothing outside, and what only actors know.
     #[arg(long)]
     all: bool,
     /// Show what each rule does and which function of Velero or Kubernetes it was read from.
     #[arg(long, short)]
     verbose: bool,
+    /// Show only steps about this task: its upload, its pod, its mover, and what node-agents do for it.
+    #[arg(long, value_name = "TASK", value_parser = task)]
+    follow: Option<TaskId>,
+    /// Show only these columns, with commas between: user, srv, api, node-agents (or n0, ...), kub, movers (or a, ...).
+    #[arg(long, value_name = "LIST")]
+    columns: Option<Lanes>,
     /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
     #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
     width: Option<u16>,
 }
 
 impl Show {
-    pub fn style(&self) -> Style {
-        Style { width: width(self.width), colour: colour(), all: self.all, verbose: self.verbose }
+    /// How to show a run of `scenario`.
+    pub fn style(&self, scenario: &Scenario) -> Result<Style, Failure> {
+        let Show { all, verbose, follow, columns, width: asked } = *self;
+        let style = Style { width: width(asked), colour: colour(), all, verbose, follow, columns };
+        style.fits(scenario).map(|()| style).map_err(|it| Failure::Input(it.to_string()))
     }
+}
+
+fn task(name: &str) -> Result<TaskId, String> {
+    let all = || (0..TASKS as u8).map(TaskId);
+    all().find(|it| it.to_string() == name).ok_or_else(|| {
+        let names: Vec<String> = all().map(|it| it.to_string()).collect();
+        let nearest = nearest(name, names.iter().map(String::as_str)).unwrap_or_default();
+        format!("no task is called `{name}`; did you mean `{nearest}`? (tasks are {})", names.join(", "))
+    })
 }
 
 pub fn width(asked: Option<u16>) -> usize {

@@ -73,7 +73,7 @@ pub fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         out.write_all(it.describe(&kept, width).as_bytes())?;
     }
     if let Some(it) = cheapest.iter().find(|it| it.id() == "slot-leak") {
-        let style = Style { width, colour: colour(), all: false, verbose: false };
+        let style = Style { width, colour: colour(), ..Style::default() };
         let schedule = it.schedule();
         let story = Story::tell(&schedule.scenario, design, &mut Replayed::new(&schedule));
         writeln!(out, "\nThe cheapest slot leak, step by step\n")?;

@@ -44,7 +44,7 @@ pub fn replays(args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         return replays_token(text.trim(), args, out);
     }
     let schedule: Schedule = text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))?;
-    let style = args.show.style();
+    let style = args.show.style(&schedule.scenario)?;
     let mut replay = Replayed::new(&schedule);
     let design = match args.design {
         Some(DesignArg(it)) => it,
@@ -70,7 +70,7 @@ fn replays_token(text: &str, args: &ReplayArgs, out: &mut dyn Write) -> Result<u
         Some(DesignArg(it)) => it,
         None => token.design().map_err(|it| Failure::Input(it.to_string()))?,
     };
-    let style = args.show.style();
+    let style = args.show.style(&token.scenario)?;
     let told = Told::tell(&token.scenario, design, &token.deviations);
     out.write_all(told::heading(&token, design, style.width).as_bytes())?;
     out.write_all(told::sentences(&token.deviations, style.width).as_bytes())?;

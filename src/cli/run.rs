@@ -64,7 +64,7 @@ pub fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         Policy::Placed => Box::new(Placed::new(seed, run)),
         Policy::Normal => Box::new(Normal),
     };
-    let style = show.style();
+    let style = show.style(&scenario)?;
     let story = Story::tell(&scenario, design, &mut *scheduler);
     out.write_all(story.timeline(&style, None).as_bytes())?;
     writeln!(out)?;

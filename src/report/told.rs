@@ -45,15 +45,26 @@ pub fn sentences(deviations: &[Deviation], width: usize) -> String {
 /// A deviation as a sentence.
 pub fn sentence(it: &Deviation) -> String {
     match it.departure {
-        Departure::Does(action) => format!("{}: {} ({action}).", place(it), outsider(action)),
+        Departure::Does(_) => format!("{}: {}.", it.point, brief(it)),
         _ => format!("{it}."),
     }
 }
 
-/// Where a deviation is: it prints its place, a colon and what happens there.
-fn place(it: &Deviation) -> String {
-    let text = it.to_string();
-    text.split_once(": ").map_or(text.clone(), |it| it.0.to_owned())
+/// The same where its place is seen: what happens there.
+fn brief(it: &Deviation) -> String {
+    match it.departure {
+        Departure::Does(action) => format!("{} ({action})", outsider(action)),
+        Departure::First(action) => format!("{action} comes first"),
+        Departure::Waits(until) => {
+            let who = it.point.next.map_or_else(|| "nobody".to_owned(), |it| it.to_string());
+            let until = match until {
+                Until::LastInInstant => "nobody else acts in this instant".to_owned(),
+                Until::Last => "nobody else acts at all".to_owned(),
+                Until::Event(event) => event.to_string(),
+            };
+            format!("{who} waits until {until}")
+        }
+    }
 }
 
 /// What an operator or a fault does, as the end of a sentence.
@@ -112,22 +123,8 @@ impl Told {
 
     /// What stands in the timeline where a deviation is made.
     pub fn asides(&self) -> Vec<Aside> {
-        let text = |it: &Deviation| match (it.departure, it.point.next) {
-            (Departure::Does(action), _) => format!("{action}, from outside"),
-            (Departure::First(action), _) => format!("{action} comes first"),
-            (Departure::Waits(until), next) => {
-                let who = next.map_or_else(|| "nobody".to_owned(), |it| it.to_string());
-                let until = match until {
-                    Until::LastInInstant => "nobody else acts in this instant".to_owned(),
-                    Until::Last => "nobody else acts at all".to_owned(),
-                    Until::Event(event) => event.to_string(),
-                };
-                format!("{who} waits until {until}")
-            }
-        };
         let made = self.made.iter().zip(&self.deviations).enumerate();
-        made.map(|(index, (&step, it))| Aside { step, text: format!("deviation {}: {}", index + 1, text(it)) })
-            .collect()
+        made.map(|(index, (&step, it))| Aside::deviation(step, index + 1, brief(it))).collect()
     }
 
     /// Says which deviation was not made, where one was not.
@@ -216,7 +213,9 @@ mod tests {
         let Departure::Does(action) = deviations[0].departure else { panic!("a pod is deleted") };
         assert_eq!(told.story.lines[told.made[0]].action, action);
         let text = told.story.annotated(&Style::default(), &told.asides());
-        let (before, after) = text.split_once("deviation 1: user::deletes_pod(a), from outside").expect("it is marked");
+        let (before, after) =
+            text.split_once(" the user deletes the pod (user::deletes_pod(a))\n").expect("it is marked");
+        assert!(before.lines().last().unwrap().starts_with("   D1 ---"), "{text}");
         assert!(!before.contains("user::deletes_pod(a)") && after.contains("user::deletes_pod(a)"));
     }
 
