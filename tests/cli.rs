@@ -185,7 +185,7 @@ fn a_token_is_told_then_replayed() {
     assert_eq!((it.code, it.err.as_str()), (Some(1), ""));
     let (story, timeline) = it.out.split_once("\npod-deleted: ").expect("the timeline follows");
     assert!(story.contains("Run normally, but:\n  1. after ") && story.contains("the user deletes the pod"), "{story}");
-    assert!(timeline.contains("--- deviation 1: user::deletes_pod(a), from outside ---"), "{timeline}");
+    assert!(timeline.contains("   D1 ---") && timeline.contains("--- the user deletes the pod (user"), "{timeline}");
     assert!(timeline.contains("Broken: slot-leak:"), "{timeline}");
     assert_eq!(with_input(&["replay", "-"], &format!("{token}\n")).out, it.out);
 }
@@ -243,7 +243,10 @@ fn a_hunt_writes_schedules_that_replay_and_name_their_invariant() {
 fn a_hunt_shows_the_slot_leak_step_by_step() {
     let (ran, _) = hunted("slot-leak");
     let (_, timeline) = ran.out.split_once("The cheapest slot leak, step by step").expect("pods were deleted");
-    assert!(timeline.contains("user::deletes_pod(a)") && timeline.contains("slot-leak is broken for a"), "{timeline}");
+    assert!(
+        timeline.contains("user::deletes_pod(a)") && timeline.contains("! slot-leak is broken for a"),
+        "{timeline}"
+    );
 }
 
 #[test]
@@ -282,6 +285,41 @@ fn a_run_saves_a_schedule_that_ends_in_the_same_verdict() {
     }
 }
 
+/// The lines of a timeline that show a step.
+fn steps(out: &str) -> Vec<&str> {
+    out.lines().filter(|it| it.get(1..5).is_some_and(|it| it.trim().parse::<usize>().is_ok())).collect()
+}
+
+#[test]
+fn a_task_is_followed_and_columns_are_chosen() {
+    let run = |more: &[&str]| {
+        let run = ["run", "--scenario", "two-uploads-one-slot", "--schedule", "normal", "--width", "120"];
+        let it = vgdp_sim(&[&run, more].concat());
+        assert_eq!(it.err, "");
+        it.out
+    };
+    let (all, followed) = (run(&[]), run(&["--follow", "b"]));
+    let of = |out: &str, task: &str| steps(out).iter().filter(|it| it.contains(task)).count();
+    assert_eq!(of(&all, "(n0, b)"), of(&followed, "(n0, b)"));
+    assert!(of(&all, "(n0, a)") > 0 && of(&followed, "(n0, a)") == 0, "{followed}");
+    assert!(followed.contains(" about others than b."), "{followed}");
+
+    let chosen = run(&["--columns", "movers,kubelet"]);
+    assert!(chosen.contains("\nColumns: kub = kubelet; a, b = movers.\n"), "{chosen}");
+    assert!(steps(&chosen).iter().all(|it| it.contains("data_mover::") || it.contains("kubelet::")), "{chosen}");
+}
+
+#[test]
+fn downloads_and_large_scopes_have_columns_too() {
+    for width in ["80", "120"] {
+        let it = vgdp_sim(&["run", "--scenario", "download-cancel", "--schedule", "normal", "--width", width]);
+        assert!(it.out.contains("callback::rebind_deletes_pod(") && it.out.contains("\n step "), "{}", it.out);
+        let large = ["run", "--scenario", "anything", "--nodes", "3", "--tasks", "4", "--schedule", "normal"];
+        let it = vgdp_sim(&[&large[..], &["--width", width]].concat());
+        assert!(it.out.contains(" srv api n0 n1 n2 kub a b c d\n"), "{}", it.out);
+    }
+}
+
 #[test]
 fn the_normal_schedule_breaks_nothing_in_the_normal_scenario() {
     let it = vgdp_sim(&["run", "--scenario", "normal", "--schedule", "normal"]);
@@ -304,6 +342,12 @@ fn unknown_names_are_refused_with_the_nearest() {
     assert_refused(&vgdp_sim(&["run", "--scenario", "anythin"]), &["did you mean `anything`?"]);
     assert_refused(&vgdp_sim(&["--design", "upstraem"]), &["did you mean `upstream`?", "list designs"]);
     assert_refused(&vgdp_sim(&["--invariant", "slot-leek"]), &["did you mean `slot-leak`?", "list invariants"]);
+    let run = ["run", "--scenario", "cancel"];
+    let asked = |more: &[&str]| vgdp_sim(&[&run, more].concat());
+    assert_refused(&asked(&["--columns", "kublet,a"]), &["`kublet`", "did you mean `kubelet`?", "node-agents"]);
+    assert_refused(&asked(&["--columns", "n2"]), &["no `n2` here", "scenario cancel has user, srv, api, n0, n1"]);
+    assert_refused(&asked(&["--follow", "e"]), &["no task is called `e`", "tasks are a, b, c, d"]);
+    assert_refused(&asked(&["--follow", "b"]), &["no `b` here: scenario cancel has a", "--follow"]);
     assert_refused(&vgdp_sim(&["rnu"]), &["did you mean `vgdp-sim run`?"]);
     assert_refused(&vgdp_sim(&["list", "rulez"]), &["'rulez'", "'rules'"]);
     assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--shedule", "normal"]), &["'--schedule'"]);
@@ -381,4 +425,21 @@ fn shells_complete_and_man_explains_each_command() {
     let dir = fresh_dir("man");
     assert_eq!(vgdp_sim(&["man", "--out", dir.to_str().unwrap()]).code, Some(0));
     assert!(fs::read_to_string(dir.join("vgdp-sim-hunt.1")).unwrap().contains("\\-\\-seed"));
+}
+
+/// The example on the page about timelines is what the program prints.
+#[test]
+fn the_page_about_timelines_shows_a_real_one() {
+    let page = include_str!("../docs/reading.md");
+    let blocks: Vec<&str> =
+        page.split("```text\n").skip(1).map(|it| it.split_once("```").expect("it ends").0).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let (command, shown) = block.split_once('\n').expect("a command and what it prints");
+        let args = command.strip_prefix("$ vgdp-sim ").expect("a command");
+        let it = vgdp_sim(&args.split(' ').collect::<Vec<_>>());
+        for part in shown.split("[...]\n") {
+            assert!(it.out.contains(part), "docs/reading.md: `{command}` prints\n{}\nand not\n{part}", it.out);
+        }
+    }
 }
