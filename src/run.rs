@@ -135,13 +135,8 @@ pub fn observe(
             break;
         }
         let was = world;
-        let seconds = if action.class() == Class::Clock {
-            instant = 0;
-            world.seconds_ahead(&setup)
-        } else {
-            instant += 1;
-            0
-        };
+        let seconds = world.seconds_of(&setup, action);
+        instant = if action.class() == Class::Clock { 0 } else { instant + 1 };
         let fired = world.fire(&setup, action);
         let name = design.name();
         assert!(

@@ -9,7 +9,7 @@ use crate::model::faults::Disturbance;
 use crate::model::kind::Kind;
 use crate::model::place::{Host, NODES, NodeId, TaskId};
 use crate::model::rules::{Action, Rule, Setup};
-use crate::model::time::Times;
+use crate::model::time::{Ticks, Times};
 use crate::model::world::{TooLarge, World};
 
 /// A scope and what may happen in it.
@@ -37,6 +37,8 @@ pub struct Scenario {
     pub volumes_at: Option<NodeId>,
     /// How long things take.
     pub times: Times,
+    /// To which instants the clock moves.
+    pub ticks: Ticks,
     /// Whether transfers report progress.
     pub reports_progress: bool,
     /// Whether caches and enqueue-only listeners move in one step.
@@ -58,6 +60,7 @@ impl Default for Scenario {
             only_while: &[],
             volumes_at: None,
             times: Times::default(),
+            ticks: Ticks::default(),
             reports_progress: true,
             merges_enqueue: false,
         }
@@ -219,6 +222,7 @@ impl Scenario {
             volumes_at: self.volumes_at.map_or(Host::NOBODY, Host::at),
             phases,
             times: self.times,
+            ticks: self.ticks,
             limits: [self.limit; NODES],
             reports_progress: self.reports_progress,
             merges_enqueue: self.merges_enqueue,

@@ -2,6 +2,7 @@
 
 use vgdp_sim::designs::{BUILT_IN, Upstream};
 use vgdp_sim::model::rules::{Class, Enabled, Rule};
+use vgdp_sim::model::time::Ticks;
 use vgdp_sim::run::observe;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Placed, Uniform};
@@ -11,7 +12,7 @@ use vgdp_sim::scheduler::{Placed, Uniform};
 fn rules_are_sorted_by_name() {
     let names: Vec<&str> = Rule::ALL.iter().map(|it| it.name()).filter(|it| !it.starts_with("clock::")).collect();
     assert!(names.is_sorted(), "{names:?}");
-    assert_eq!(Rule::ALL.last(), Some(&Rule::ClockPasses));
+    assert_eq!(Rule::ALL.last_chunk(), Some(&[Rule::ClockPasses, Rule::ClockStopsShort]));
 }
 
 /// What is enabled comes out in canonical order, each action once.
@@ -61,7 +62,8 @@ fn no_rule_is_dead() {
     let mut fired = [false; Rule::ALL.len()];
     let anything = Scenario::named("anything").unwrap();
     let small = anything.clone().scope(2, 1);
-    for scenario in Scenario::built_in().iter().chain([&small, &anything.scope(1, 2)]) {
+    let fine = Scenario { ticks: Ticks::Fine, ..Scenario::default() };
+    for scenario in Scenario::built_in().iter().chain([&small, &anything.scope(1, 2), &fine]) {
         for index in 0..8_000 {
             let design = BUILT_IN[index as usize % BUILT_IN.len()];
             observe(scenario, design, &mut Placed::new(2, index), &mut |it| fired[it.action.rule() as usize] = true);

@@ -4,8 +4,8 @@ use super::api_server::Phase;
 use super::node_agent::routine;
 use super::node_agent::watcher::Watcher;
 use super::place::{NodeId, TaskId};
-use super::rules::{Setup, Step};
-use super::time::{Age, Obligation, Window};
+use super::rules::{Action, Rule, Setup, Step};
+use super::time::{Age, Obligation, Ticks, Window};
 use super::world::{Known, Node, Task, World};
 
 /// Seconds that go by where no boundary lies ahead: half a day.
@@ -17,13 +17,25 @@ const LONG: u16 = 43_200;
 pub fn passes(step: &mut Step<'_>) -> Option<()> {
     let setup = step.setup;
     let next = step.fires()?;
-    pass(next, setup);
+    let seconds = next.seconds_ahead(setup);
+    pass(next, setup, seconds);
+    Some(())
+}
+
+/// Time goes by, but stops at the next instant from which an exact timer leads to a boundary.
+///
+/// No boundary lies before that instant, so nobody's latest does. What is farther ahead is reached by stopping several
+/// times: where nothing is done in between, two moves of the clock are one.
+pub fn stops_short(step: &mut Step<'_>) -> Option<()> {
+    let setup = step.setup;
+    let next = step.fires()?;
+    let seconds = next.fine_instant(setup)?;
+    pass(next, setup, seconds);
     Some(())
 }
 
 /// Lets time go by.
-pub(super) fn pass(world: &mut World, setup: &Setup<'_>) {
-    let seconds = world.seconds_ahead(setup);
+fn pass(world: &mut World, setup: &Setup<'_>, seconds: u16) {
     let forced = setup.times.span(Obligation::ForcedCancelInProgress).earliest;
     let prepare = setup.times.span(Obligation::PrepareTimeout).earliest;
     for n in world.node_ids() {
@@ -70,7 +82,17 @@ impl Task {
 }
 
 impl World {
-    /// How many seconds the clock would pass now.
+    /// How many seconds `action` would take now: none unless it is one of the clock's.
+    #[inline]
+    pub fn seconds_of(&mut self, setup: &Setup<'_>, action: Action) -> u16 {
+        match action.rule() {
+            Rule::ClockPasses => self.seconds_ahead(setup),
+            Rule::ClockStopsShort => self.fine_instant(setup).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// How many seconds the clock would pass now, to the next boundary.
     pub fn seconds_ahead(&mut self, setup: &Setup<'_>) -> u16 {
         self.next_boundary(setup).unwrap_or(LONG)
     }
@@ -78,20 +100,47 @@ impl World {
     /// Seconds to the next boundary of any window, if there is one.
     pub fn next_boundary(&mut self, setup: &Setup<'_>) -> Option<u16> {
         let mut next = u16::MAX;
-        let mut consider = |boundary: Option<u16>| next = next.min(boundary.unwrap_or(u16::MAX));
+        self.boundaries(setup, |boundary| next = next.min(boundary));
+        (next != u16::MAX).then_some(next)
+    }
+
+    /// Seconds to the next instant before the next boundary from which an exact timer leads to some boundary, if there
+    /// is one and the clock moves to such instants.
+    pub fn fine_instant(&mut self, setup: &Setup<'_>) -> Option<u16> {
+        if setup.ticks == Ticks::Boundaries {
+            return None;
+        }
+        let (mut boundary, mut next) = (u16::MAX, u16::MAX);
+        self.boundaries(setup, |it| {
+            boundary = boundary.min(it);
+            let before = Ticks::EXACT.into_iter().filter_map(|exact| it.checked_sub(exact));
+            next = before.filter(|it| *it > 0).fold(next, u16::min);
+        });
+        (next < boundary).then_some(next)
+    }
+
+    /// Shows each boundary of each window that lies ahead, in seconds.
+    #[inline]
+    fn boundaries(&mut self, setup: &Setup<'_>, mut show: impl FnMut(u16)) {
+        let mut of = |it: &mut Window| it.boundaries().into_iter().flatten().for_each(&mut show);
         for n in self.node_ids() {
-            self.nodes[n].windows(|it| consider(it.boundary()));
+            self.nodes[n].windows(&mut of);
         }
         for t in self.task_ids() {
-            self.tasks[t].windows(|it| consider(it.boundary()));
-            consider(self.tasks[t].accepted.boundary(setup.times.span(Obligation::PrepareTimeout).earliest));
+            self.tasks[t].windows(&mut of);
             for n in self.node_ids() {
-                let known = &mut self.tasks[t].at[n];
-                consider(known.key.due().boundary());
-                consider(known.cancelled.boundary(super::node_agent::worker::force_after(setup, known.cr.phase)));
+                of(self.tasks[t].at[n].key.due());
             }
         }
-        (next != u16::MAX).then_some(next)
+        let prepare = setup.times.span(Obligation::PrepareTimeout).earliest;
+        for t in self.task_ids() {
+            self.tasks[t].accepted.boundary(prepare).into_iter().for_each(&mut show);
+            for n in self.node_ids() {
+                let Known { cr, cancelled, .. } = self.tasks[t].at[n];
+                let forced = cancelled.boundary(super::node_agent::worker::force_after(setup, cr.phase));
+                forced.into_iter().for_each(&mut show);
+            }
+        }
     }
 
     /// What follows from a step without a step of its own: logs are compacted, windows of waits and polls start and

@@ -11,7 +11,7 @@ use super::design::Design;
 use super::faults::Disturbance;
 use super::kind::Kind;
 use super::place::{Host, NodeId, TaskId};
-use super::time::{Times, Window};
+use super::time::{Ticks, Times, Window};
 use super::world::World;
 use super::{
     api_server, clock, cr_watch, data_mover,
@@ -44,6 +44,8 @@ pub struct Setup<'a> {
     pub phases: [u8; Disturbance::ALL.len()],
     /// How long things take.
     pub times: Times,
+    /// To which instants the clock moves.
+    pub ticks: Ticks,
     /// `loadConcurrency` of each node.
     pub limits: [u8; super::place::NODES],
     /// Whether each transfer reports progress once, which writes to its custom resource.
@@ -505,6 +507,9 @@ impl World {
         let held_back = out.urgent || (out.blocked && out.any_owed);
         if !held_back && (awaited || self.next_boundary(setup).is_some()) {
             out.push(Action::clock(), Owed::InTime);
+            if self.fine_instant(setup).is_some() {
+                out.push(Action { rule: Rule::ClockStopsShort, ..Action::clock() }, Owed::InTime);
+            }
         }
     }
 
@@ -522,7 +527,7 @@ impl World {
 }
 
 impl Action {
-    /// Time goes by.
+    /// Time goes by, to the next boundary.
     pub fn clock() -> Action {
         Action {
             group: Rule::ClockPasses.group(),
@@ -732,5 +737,6 @@ rules! {
 
     "clock": Clock, clock () if |_, _, _| true, at |_, _, _| () => {
         ClockPasses = passes when _,
+        ClockStopsShort = stops_short when _,
     }
 }

@@ -5,7 +5,7 @@
 //! boundary of a window. It never passes anybody's latest unless a fault paid for it.
 //!
 //! Moving to boundaries raises no false alarm, since each run is a real timed run, but it does not generate every
-//! real alignment of exact timers.
+//! real alignment of exact timers. [`Ticks::Fine`] adds those of Velero's own: 2 s and 60 s before each boundary.
 
 use std::fmt;
 
@@ -76,6 +76,14 @@ impl Window {
         }
     }
 
+    /// Seconds to its two boundaries, the one at which it opens and the one at which it falls due, as far as they lie
+    /// ahead.
+    #[inline]
+    pub fn boundaries(self) -> [Option<u16>; 2] {
+        let (earliest, deadline) = (self.earliest.get(), self.deadline.get());
+        [(earliest > 0).then_some(earliest), (deadline > 1).then(|| deadline - 1)]
+    }
+
     /// `seconds` go by. A deadline that a fault let pass stays due.
     #[inline]
     pub fn passes(&mut self, seconds: u16) {
@@ -142,6 +150,48 @@ impl fmt::Debug for Age {
         match self.0.get() {
             0 => write!(f, "-"),
             age => write!(f, "{}s", age - 1),
+        }
+    }
+}
+
+/// To which instants the clock moves.
+///
+/// What happens at an instant can start an exact timer. Where it ends at a boundary, it had to start before one: at an
+/// instant to which a clock that only knows boundaries never moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ticks {
+    /// To the boundaries of windows.
+    #[default]
+    Boundaries,
+    /// Also to the instants from which one of [`Ticks::EXACT`] leads to a boundary. There are many more worlds then, and
+    /// the normal schedule is the same: it never stops short of a boundary.
+    ///
+    /// This is one step back from each boundary. Of two exact timers in a row only the second is aligned, and no timer
+    /// of another length is.
+    Fine,
+}
+
+impl Ticks {
+    /// Both, the default first.
+    pub const ALL: [Ticks; 2] = [Ticks::Boundaries, Ticks::Fine];
+
+    /// Velero's exact timers, in seconds: the 2 s of its polls and of the kubelet's least grace, and the minute of the
+    /// watcher's wait for events and of the periodic enqueue.
+    pub const EXACT: [u16; 2] = [2, 60];
+
+    /// Its name, as on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ticks::Boundaries => "boundaries",
+            Ticks::Fine => "fine",
+        }
+    }
+
+    /// How time moves, in words.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Ticks::Boundaries => "time moving to window boundaries",
+            Ticks::Fine => "time moving to window boundaries and to 2 s and 60 s before them",
         }
     }
 }
@@ -270,6 +320,19 @@ mod tests {
         assert_eq!(it.boundary(), None);
         it.passes(100);
         assert!(it.is_due());
+    }
+
+    #[test]
+    fn a_window_has_two_boundaries_and_the_next_is_the_nearer() {
+        for (earliest, latest) in [(0, None), (0, Some(0)), (5, None), (0, Some(7)), (3, Some(3)), (3, Some(9))] {
+            let mut it = Window::new(Span { earliest, latest });
+            for _ in 0..12 {
+                assert_eq!(it.boundaries().into_iter().flatten().min(), it.boundary(), "{it:?}");
+                it.passes(1);
+            }
+            assert_eq!(it.boundaries(), [None, None]);
+        }
+        assert_eq!(Window::new(Span { earliest: 3, latest: Some(9) }).boundaries(), [Some(3), Some(9)]);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Course {
         };
         of(Class::Step, &|it| self.wait_of(it).is_none())
             .or_else(|| of(Class::Step, &|it| self.wait_of(it) == Some(Until::LastInInstant)))
-            .or_else(|| of(Class::Clock, &|_| true))
+            .or_else(|| enabled.iter().position(|it| it.class() == Class::Clock)) // the boundary comes first
             .or_else(|| of(Class::Step, &|_| true))
             .or_else(|| of(Class::Recovery, &|_| true))
     }

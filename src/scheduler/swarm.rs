@@ -4,7 +4,7 @@ use crate::model::rules::{Action, Enabled, Rule};
 /// Each run draws a weight for every rule, so that in some runs somebody is always late.
 #[derive(Clone, Debug)]
 pub struct Swarm {
-    /// How likely each rule is.
+    /// How likely each rule is; the clock has one weight, wherever it moves to.
     weights: [u32; Rule::ALL.len()],
 }
 
@@ -15,7 +15,11 @@ impl Swarm {
 
 impl Chooser for Swarm {
     fn start(draws: &mut Draws, _: u32) -> Swarm {
-        Swarm { weights: [0; Rule::ALL.len()].map(|_: u32| 1 << draws.below(Swarm::WEIGHTS)) }
+        let mut weights = [0; Rule::ALL.len()];
+        let stops_short = Rule::ClockStopsShort as usize; // the last rule
+        weights[..stops_short].fill_with(|| 1 << draws.below(Swarm::WEIGHTS));
+        weights[stops_short] = weights[Rule::ClockPasses as usize];
+        Swarm { weights }
     }
 
     fn choose(&mut self, enabled: &Enabled, among: Among, draws: &mut Draws) -> Option<usize> {

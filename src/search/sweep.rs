@@ -267,7 +267,7 @@ impl Search<'_> {
 
     fn take(&mut self, node: &mut Node, action: Action, branch: u32, depth: u8) -> Option<Event> {
         let was = node.world;
-        let seconds = if action.class() == Class::Clock { node.world.seconds_ahead(&self.setup) } else { 0 };
+        let seconds = node.world.seconds_of(&self.setup, action);
         assert!(node.world.fire(&self.setup, action), "{action} is not enabled here");
         let price = self.full_price - node.world.shared.budget.price_left();
         let steps = node.steps + 1;

@@ -244,7 +244,7 @@ impl<'a> Search<'a> {
                 let choice = choice as u8;
                 let (was, is) = (&worker.was, &mut worker.waiting[worker.met.len()]);
                 copy(was, is);
-                let seconds = if action.class() == Class::Clock { is.seconds_ahead(setup) } else { 0 };
+                let seconds = is.seconds_of(setup, action);
                 assert!(is.fire(setup, action), "{action} is not enabled here");
                 let mut monitors = if watch == 0 { Monitors::NONE } else { level.monitors[watch as usize - 1] };
                 let noted = |index, task| {
