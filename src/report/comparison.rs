@@ -7,6 +7,7 @@ use super::summary::command_of_run;
 use super::token::Token;
 use super::{counted, grouped, paragraph, wrapped};
 use crate::invariants::INVARIANTS;
+use crate::model::time::Ticks;
 use crate::scenario::Scenario;
 use crate::scheduler::{Deviating, Deviation};
 use crate::search::{Broken, Cell, Comparison, Pair, Sampled, record};
@@ -57,9 +58,10 @@ fn legend(it: &Comparison<'_>, width: usize) -> String {
 
 /// A scenario: what it is, how much of it was tried, the table, and how to see what it says.
 fn of_scenario(it: &Comparison<'_>, index: usize, tokens: Tokens, width: usize) -> String {
-    let Scenario { name, sentence, nodes, tasks, limit, .. } = &it.scenarios[index];
+    let Scenario { name, sentence, nodes, tasks, limit, ticks, .. } = &it.scenarios[index];
+    let how = if *ticks == Ticks::default() { String::new() } else { format!("; {}", ticks.what()) };
     let scope = format!(
-        "{name}: {sentence} ({}, {}, {} a node)",
+        "{name}: {sentence} ({}, {}, {} a node{how})",
         counted(u64::from(*nodes), "node"),
         counted(u64::from(*tasks), "task"),
         counted(u64::from(*limit), "slot"),

@@ -11,12 +11,14 @@
 //! cancel upstream starved broken price 0 by chance
 //! ```
 //!
-//! What follows a `#` is for people.
+//! `ticks fine` stands beside the settings where the clock moved to more than boundaries. What follows a `#` is for
+//! people.
 
 use std::fmt::Write as _;
 
 use super::nearest;
 use crate::invariants::INVARIANTS;
+use crate::model::time::Ticks;
 use crate::search::{Cell, Comparison, Effort, Pair};
 
 /// The comparison as such lines.
@@ -26,6 +28,9 @@ pub fn text(it: &Comparison<'_>) -> String {
         "# What `vgdp-sim compare --record` found; with `--expect` it is compared with what is found then.\n\
          deviations {deviations}\nworlds {worlds}\nruns {runs}\nseed {seed}\n"
     );
+    if let Some(scenario) = it.scenarios.iter().find(|it| it.ticks != Ticks::default()) {
+        let _ = writeln!(out, "ticks {}", scenario.ticks.name());
+    }
     let per_design = it.invariants.len().max(1);
     for (index, line) in lines(it).into_iter().enumerate() {
         if index % per_design == 0 {
@@ -70,6 +75,8 @@ fn verdict(pair: &Pair, cell: &Cell) -> String {
 pub struct Expected {
     /// With how much effort.
     pub effort: Effort,
+    /// To which instants the clock moved.
+    pub ticks: Ticks,
     lines: Vec<String>,
 }
 
@@ -114,12 +121,13 @@ impl std::str::FromStr for Expected {
     type Err = ExpectedError;
 
     fn from_str(text: &str) -> Result<Expected, ExpectedError> {
-        let mut expected = Expected { effort: Effort::default(), lines: Vec::new() };
+        let mut expected = Expected { effort: Effort::default(), ticks: Ticks::default(), lines: Vec::new() };
         for (index, full) in text.lines().enumerate() {
             let line = index + 1;
             let words: Vec<&str> = full.split('#').next().unwrap_or("").split_whitespace().collect();
             match words[..] {
                 [] => {}
+                ["ticks", "fine"] => expected.ticks = Ticks::Fine,
                 [name, value] => expected.set(line, name, value)?,
                 [_, _, _, "broken" | "none", ..] => expected.lines.push(words.join(" ")),
                 _ => return Err(ExpectedError::Line { line, text: words.join(" ") }),

@@ -39,6 +39,7 @@
 //!
 //! - `effort`: what was asked for. `within`, `partial` and `worlds`: what was done for a scenario and a design. Every
 //!   schedule within `within` deviations was tried; where `partial` is true, some with one more.
+//! - `ticks`: of a scenario, to which instants the clock moved, where that is not to boundaries only.
 //! - `broken` and `price`: whether any violation was found, and the lowest price of one. `broken: false` means none
 //!   within `within` deviations and none in `effort.runs` runs, never that the invariant holds.
 //! - `sweep`: the cheapest violation that the sweep found, by price, then deviations, then steps; `token` replays it.
@@ -52,6 +53,7 @@ use serde::{Serialize, Serializer};
 
 use super::comparison::{run_command, token};
 use crate::invariants::INVARIANTS;
+use crate::model::time::Ticks;
 use crate::search::{Broken, Comparison, Effort, Pair, Sampled};
 
 /// The name and version of the schema.
@@ -75,6 +77,7 @@ pub fn text(it: &Comparison<'_>) -> String {
                 tasks: scenario.tasks,
                 slots: scenario.limit,
                 price: scenario.price,
+                ticks: (scenario.ticks != Ticks::default()).then(|| scenario.ticks.name()),
                 designs: by_id(it.designs.iter().enumerate(), |(d, design)| (design.name(), of_design(it, index, d))),
             };
             (scenario.name, place)
@@ -167,6 +170,8 @@ struct InScenario {
     tasks: u8,
     slots: u8,
     price: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticks: Option<&'static str>,
     designs: ById<OfDesign>,
 }
 

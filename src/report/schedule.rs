@@ -11,7 +11,7 @@
 //! cr_watch::receives(n0, a)    # what follows a # is for people
 //! ```
 //!
-//! Only `scenario:` is required. A schedule names its rules, so it outlives a change of the rule table, and people can
+//! Only `scenario:` is required. `ticks: fine` stands there where the clock moves to more than boundaries. A schedule names its rules, so it outlives a change of the rule table, and people can
 //! read it, edit it and review it.
 
 use std::fmt::{self, Write as _};
@@ -22,6 +22,7 @@ use crate::invariants::INVARIANTS;
 use crate::model::design::Design;
 use crate::model::place::{NODES, NodeId, TASKS, TaskId};
 use crate::model::rules::{Action, Enabled, Rule};
+use crate::model::time::Ticks;
 use crate::run::{Ended, Report};
 use crate::scenario::Scenario;
 use crate::scheduler::{Fired, Replay, Scheduler};
@@ -108,13 +109,14 @@ impl Schedule {
     }
 
     fn header(&self) -> String {
-        let Scenario { name, nodes, tasks, .. } = &self.scenario;
+        let Scenario { name, nodes, tasks, ticks, .. } = &self.scenario;
+        let ticks = if *ticks == Ticks::default() { String::new() } else { format!("ticks: {}\n", ticks.name()) };
         let invariant = self.invariant.map_or_else(String::new, |it| format!("invariant: {}\n", INVARIANTS[it].id));
         let (design, then) = (self.design, self.then.name());
         let first: Vec<String> = self.scenario.prefix().map(|it| it.to_string()).collect();
         let first = first.join(", ");
         format!(
-            "scenario: {name}\nnodes: {nodes}\ntasks: {tasks}\ndesign: {design}\n{invariant}then: {then}\n\n\
+            "scenario: {name}\nnodes: {nodes}\ntasks: {tasks}\n{ticks}design: {design}\n{invariant}then: {then}\n\n\
              # The scenario itself begins with {first}.\n"
         )
     }
@@ -220,7 +222,7 @@ pub enum ScheduleError {
     },
 }
 
-const HEADERS: [&str; 6] = ["scenario", "nodes", "tasks", "design", "invariant", "then"];
+const HEADERS: [&str; 7] = ["scenario", "nodes", "tasks", "ticks", "design", "invariant", "then"];
 
 impl std::str::FromStr for Schedule {
     type Err = ScheduleError;
@@ -277,6 +279,7 @@ struct Headers {
     scenario: Option<Scenario>,
     nodes: Option<u8>,
     tasks: Option<u8>,
+    ticks: Option<Ticks>,
     design: Option<&'static str>,
     invariant: Option<usize>,
     then: Option<Then>,
@@ -305,6 +308,12 @@ impl Headers {
             }
             "nodes" => self.nodes.replace(count(NODES)?).is_some(),
             "tasks" => self.tasks.replace(count(TASKS)?).is_some(),
+            "ticks" => {
+                let Some(ticks) = Ticks::ALL.into_iter().find(|it| it.name() == value) else {
+                    return Err(unknown(among(&mut Ticks::ALL.into_iter().map(Ticks::name)), ""));
+                };
+                self.ticks.replace(ticks).is_some()
+            }
             "design" => {
                 let Ok(design) = designs::named(value) else {
                     let nearest = among(&mut designs::BUILT_IN.iter().map(|it| it.name()));
@@ -331,11 +340,11 @@ impl Headers {
     }
 
     fn schedule(self, line: usize) -> Result<Schedule, ScheduleError> {
-        let Headers { scenario, nodes, tasks, design, invariant, then } = self;
+        let Headers { scenario, nodes, tasks, ticks, design, invariant, then } = self;
         let scenario = scenario.ok_or(ScheduleError::NoScenario { line })?;
         let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
         Ok(Schedule {
-            scenario: scenario.scope(nodes, tasks),
+            scenario: Scenario { ticks: ticks.unwrap_or_default(), ..scenario.scope(nodes, tasks) },
             design: design.unwrap_or(Upstream.name()),
             invariant,
             then: then.unwrap_or_default(),
@@ -484,7 +493,8 @@ mod tests {
 
     #[test]
     fn a_schedule_is_read_back_as_it_was_written() {
-        for scenario in Scenario::built_in() {
+        let fine = Scenario { ticks: Ticks::Fine, ..Scenario::default() };
+        for scenario in Scenario::built_in().into_iter().chain([fine]) {
             let (_, actions) = record(&scenario, &Upstream, &mut Placed::new(1, 3));
             let schedule = Schedule::new(scenario, &Upstream, Some(0), Then::Stop, actions);
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
@@ -561,6 +571,7 @@ mod tests {
         );
         assert!(error("scenario: cancel\ninvariant: slot-leek").contains("write `invariant: slot-leak`"));
         assert!(error("scenario: cancel\nnodes: 9").contains("write `nodes: 3` at the most"));
+        assert!(error("scenario: cancel\nticks: fin").contains("write `ticks: fine`"));
         assert!(error("scenario: cancel\nthen: stopp").contains("write `then: stop`"));
         assert!(error("scenario: cancel\ndesign: mine").contains("write `design: upstream`"));
         assert!(error("scenario: cancel\nscenario: cancel").starts_with("line 2: `scenario:` is given a second time"));

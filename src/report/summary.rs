@@ -7,6 +7,7 @@ use super::{counted, duration, grouped, paragraph};
 use crate::designs::Upstream;
 use crate::invariants::{COUNT, INVARIANTS};
 use crate::model::design::Design;
+use crate::model::time::Ticks;
 use crate::run::{Violation, run};
 use crate::scenario::Scenario;
 use crate::scheduler::Replay;
@@ -56,7 +57,9 @@ pub fn counts(hunted: &[Hunted], width: usize) -> String {
     for it in hunted {
         let Campaign { runs, steps: _, undecided, broken, .. } = &it.campaign;
         let runs = grouped(*runs);
-        out.push_str(&paragraph(&format!("{}: {}", it.scenario.name, it.scenario.sentence), 0, width));
+        let Scenario { name, sentence, ticks, .. } = &it.scenario;
+        let how = if *ticks == Ticks::default() { String::new() } else { format!(" ({})", ticks.what()) };
+        out.push_str(&paragraph(&format!("{name}: {sentence}{how}"), 0, width));
         let mut none = Vec::new();
         for (index, invariant) in INVARIANTS.iter().enumerate() {
             match it.finding(index) {
@@ -196,7 +199,8 @@ impl Cheapest<'_> {
 pub(crate) fn command_of_run(scenario: &Scenario, design: &dyn Design, seed: u64, run: u64) -> String {
     let design = design.name();
     let of = if design == Upstream.name() { String::new() } else { format!(" --design {design}") };
-    format!("vgdp-sim run --scenario {}{of} --seed {seed} --run {run}", scenario.name)
+    let ticks = if scenario.ticks == Ticks::default() { "" } else { " --ticks fine" };
+    format!("vgdp-sim run --scenario {}{of}{ticks} --seed {seed} --run {run}", scenario.name)
 }
 
 /// A path as a shell takes it.

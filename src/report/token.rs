@@ -20,7 +20,7 @@
 //! | 2 | the table of rules, all names hashed and folded: only informs |
 //! | 4 | hash of the scenario's name |
 //! | 4 | hash of the design's name |
-//! | 1 | nodes in the upper half, tasks in the lower |
+//! | 1 | nodes in the upper half, tasks in the lower; the highest bit is set where [ticks](Ticks) are fine |
 //! | ... | the deviations |
 //!
 //! A deviation is a byte of flags, then what they leave open: the event after which it is, as 4 bytes of hash and a byte
@@ -37,6 +37,7 @@ use crate::model::api_server::PodPhase;
 use crate::model::design::Design;
 use crate::model::place::{NODES, NodeId, TASKS, TaskId};
 use crate::model::rules::{Action, Class, Rule};
+use crate::model::time::Ticks;
 use crate::scenario::Scenario;
 use crate::scheduler::{Departure, Deviation, Point, Until};
 
@@ -50,6 +51,8 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const CHECKS: usize = 4;
 /// The half of a byte that is no place.
 const NOWHERE: u8 = 15;
+/// What is set beside the nodes where ticks are fine: more nodes than there are, for whoever does not know of ticks.
+const FINE: u8 = 8;
 
 mod flag {
     /// What is done, in two bits: an action is taken, or one waits in one of three ways.
@@ -89,7 +92,7 @@ impl Token {
             scenario: scenario.clone(),
             deviations: deviations.to_vec(),
             design: hash(design.name().as_bytes()),
-            rules: table_of_rules(),
+            rules: table_of_rules(scenario.ticks),
         }
     }
 
@@ -114,12 +117,13 @@ impl Token {
         let named = u32::from_le_bytes(bytes.take()?);
         let design = u32::from_le_bytes(bytes.take()?);
         let (nodes, tasks) = halves(bytes.byte()?);
+        let (nodes, ticks) = if nodes & FINE == 0 { (nodes, Ticks::Boundaries) } else { (nodes ^ FINE, Ticks::Fine) };
         let scenario = scenarios.iter().find(|it| hash(it.name.as_bytes()) == named);
         let scenario = scenario.ok_or(TokenError::UnknownScenario { hash: named })?;
         if !(1..=NODES).contains(&usize::from(nodes)) || !(1..=TASKS).contains(&usize::from(tasks)) {
             return Err(TokenError::Senseless);
         }
-        let scenario = scenario.clone().scope(nodes, tasks);
+        let scenario = Scenario { ticks, ..scenario.clone().scope(nodes, tasks) };
         let mut deviations = Vec::new();
         while !bytes.0.is_empty() {
             let deviation = bytes.deviation(&scenario, deviations.len() + 1)?;
@@ -146,7 +150,7 @@ impl Token {
     /// Whether the table of rules is another now than when the token was made. A token replays all the same, as long as
     /// what it names is still there; but the normal schedule may take another course.
     pub fn is_of_other_rules(&self) -> bool {
-        self.rules != table_of_rules()
+        self.rules != table_of_rules(self.scenario.ticks)
     }
 
     /// Whether `text` means to be a token, and not a file, say: it begins like one, whatever follows.
@@ -161,7 +165,8 @@ impl fmt::Display for Token {
         bytes.extend(self.rules.to_le_bytes());
         bytes.extend(hash(self.scenario.name.as_bytes()).to_le_bytes());
         bytes.extend(self.design.to_le_bytes());
-        bytes.push(self.scenario.nodes << 4 | self.scenario.tasks);
+        let fine = if self.scenario.ticks == Ticks::Fine { FINE } else { 0 };
+        bytes.push((self.scenario.nodes | fine) << 4 | self.scenario.tasks);
         for it in &self.deviations {
             write_deviation(&mut bytes, it);
         }
@@ -418,9 +423,10 @@ fn hash(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, &it| (hash ^ u32::from(it)).wrapping_mul(0x0100_0193))
 }
 
-/// All rules at a glance: it changes with every name, so it can only inform.
-fn table_of_rules() -> u16 {
-    let names: Vec<u8> = Rule::ALL.iter().flat_map(|it| it.name().bytes().chain(iter::once(b'\n'))).collect();
+/// All rules that schedules are made of, at a glance: it changes with every name, so it can only inform.
+fn table_of_rules(ticks: Ticks) -> u16 {
+    let rules = Rule::ALL.iter().filter(|it| **it != Rule::ClockStopsShort || ticks == Ticks::Fine);
+    let names: Vec<u8> = rules.flat_map(|it| it.name().bytes().chain(iter::once(b'\n'))).collect();
     let hash = hash(&names);
     (hash ^ hash >> 16) as u16
 }
@@ -562,7 +568,8 @@ mod tests {
     }
 
     fn any_token(chance: &mut ChaCha8Rng, most: usize) -> Token {
-        let scenario = Scenario::named("anything").unwrap().scope(2, 2);
+        let ticks = Ticks::ALL[below(chance, 2)];
+        let scenario = Scenario { ticks, ..Scenario::named("anything").unwrap().scope(2, 2) };
         let deviations: Vec<Deviation> = (0..below(chance, most + 1)).map(|_| any_deviation(chance)).collect();
         Token::new(&scenario, &Upstream, &deviations)
     }
@@ -627,5 +634,6 @@ mod tests {
     #[test]
     fn every_place_fits_into_half_a_byte() {
         assert!(NODES < usize::from(NOWHERE) && TASKS < usize::from(NOWHERE));
+        assert!(NODES < usize::from(FINE));
     }
 }

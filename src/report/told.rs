@@ -6,6 +6,7 @@ use super::timeline::{Aside, Story, actor};
 use super::token::Token;
 use crate::model::design::Design;
 use crate::model::rules::{Action, Class, Enabled};
+use crate::model::time::Ticks;
 use crate::scenario::Scenario;
 use crate::scheduler::{Departure, Deviating, Deviation, Fired, Scheduler, Until};
 
@@ -17,7 +18,9 @@ pub fn heading(token: &Token, design: &dyn Design, width: usize) -> String {
         Ok(it) => format!("A schedule of {} in scenario {}, here on {name}.", it.name(), token.scenario.name),
         Err(_) => format!("A schedule of another design in scenario {}, here on {name}.", token.scenario.name),
     };
-    paragraph(&whose, 0, width)
+    let ticks = token.scenario.ticks;
+    let how = if ticks == Ticks::default() { String::new() } else { format!(" It was made with {}.", ticks.what()) };
+    paragraph(&(whose + &how), 0, width)
 }
 
 /// "Run normally, but", and then each deviation as a sentence.

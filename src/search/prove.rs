@@ -125,8 +125,8 @@ impl Proof {
 
 /// Visits every reachable world, in order of price and then of steps.
 ///
-/// Time moves to the boundaries of windows. Every run of the model is among the schedules that are tried, but not
-/// every real alignment of exact timers is a run of the model.
+/// Time moves as the scenario's [ticks](crate::model::time::Ticks) say. Every run of the model is among the schedules
+/// that are tried, but not every real alignment of exact timers is a run of the model.
 ///
 /// A livelock is a schedule after which the normal one, in which everybody takes turns, goes on for ever; what only an
 /// unfair schedule can keep going is none.
@@ -169,12 +169,8 @@ pub fn prove(scenario: &Scenario, design: &dyn Design, bounds: Bounds) -> Proof 
 
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Scenario { name, nodes, tasks, .. } = self.scenario;
-        writeln!(
-            f,
-            "{name}, {}, {nodes} node(s), {tasks} task(s): every schedule, time moving to window boundaries.",
-            self.design
-        )?;
+        let Scenario { name, nodes, tasks, ticks, .. } = self.scenario;
+        writeln!(f, "{name}, {}, {nodes} node(s), {tasks} task(s): every schedule, {}.", self.design, ticks.what())?;
         if self.scenario.merges_enqueue {
             writeln!(f, "Caches of custom resources and their enqueue-only listeners move in one step.")?;
         }
