@@ -10,6 +10,7 @@ use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
 use vgdp_sim::model::place::{TASKS, TaskId};
+use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::{Lanes, Style, nearest};
 use vgdp_sim::scenario::Scenario;
 
@@ -30,6 +31,28 @@ pub fn invariant(id: &str) -> Result<usize, String> {
 
 pub fn scenario(name: &str) -> Result<Scenario, vgdp_sim::scenario::UnknownScenario> {
     Scenario::named(name)
+}
+
+/// To which instants the clock moves.
+#[derive(Args, Clone, Copy)]
+pub struct TicksArg {
+    /// To which instants the clock moves: `boundaries` of windows, or `fine`, which adds 2 s and 60 s before each.
+    #[arg(long = "ticks", value_name = "TICKS", value_parser = ticks)]
+    asked: Option<Ticks>,
+}
+
+impl TicksArg {
+    /// These ticks, or `otherwise` where none were asked for.
+    pub fn or(self, otherwise: Ticks) -> Ticks {
+        self.asked.unwrap_or(otherwise)
+    }
+}
+
+fn ticks(name: &str) -> Result<Ticks, String> {
+    Ticks::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+        let nearest = nearest(name, Ticks::ALL.into_iter().map(Ticks::name)).unwrap_or_default();
+        format!("the clock has no ticks called `{name}`; write `--ticks {nearest}`")
+    })
 }
 
 #[derive(Args)]

@@ -8,11 +8,12 @@ use std::thread;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, design, invariant, scenario, width};
+use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
 use super::output::{BROKEN, Failure, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
+use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::{Expected, Tokens, comparison, expected, json};
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::search::{Comparison, Effort, compare};
@@ -28,6 +29,8 @@ pub struct CompareArgs {
     /// Show only this invariant; may be given several times.
     #[arg(long = "invariant", value_name = "ID", value_parser = invariant)]
     invariants: Vec<usize>,
+    #[command(flatten)]
+    ticks: TicksArg,
     /// Try every schedule with so many deviations from the normal one [default: 2].
     #[arg(long, value_name = "K")]
     deviations: Option<u8>,
@@ -73,13 +76,15 @@ struct Asked {
 
 impl CompareArgs {
     fn asked(&self, recorded: Option<&Expected>) -> Result<Asked, String> {
-        let scenarios = match recorded.map(Expected::scenarios).filter(|it| !it.is_empty()) {
+        let scenarios: Vec<Scenario> = match recorded.map(Expected::scenarios).filter(|it| !it.is_empty()) {
             _ if !self.scenarios.is_empty() => self.scenarios.clone(),
             Some(names) => {
                 names.into_iter().map(|it| scenario(it).map_err(|it| it.to_string())).collect::<Result<_, _>>()?
             }
             None => Scenario::built_in(),
         };
+        let ticks = self.ticks.or(recorded.map_or_else(Ticks::default, |it| it.ticks));
+        let scenarios = scenarios.into_iter().map(|it| Scenario { ticks, ..it }).collect();
         let designs = match recorded.map(Expected::designs).filter(|it| !it.is_empty()) {
             _ if !self.designs.is_empty() => self.designs.iter().map(|it| it.0).collect(),
             Some(names) => names.into_iter().map(|it| design(it).map(|it| it.0)).collect::<Result<_, _>>()?,

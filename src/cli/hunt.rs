@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, colour, design, scenario, width};
+use super::arguments::{DesignArg, TicksArg, colour, design, scenario, width};
 use super::output::{Failure, VACUOUS, keep, tell_vacuous};
+use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::summary::{self, Hunted, Kept};
 use vgdp_sim::report::{Replayed, Story, Style};
 use vgdp_sim::scenario::Scenario;
@@ -26,6 +27,8 @@ pub struct HuntArgs {
     /// The design.
     #[arg(long, value_name = "NAME", value_parser = design, default_value = "upstream")]
     design: DesignArg,
+    #[command(flatten)]
+    ticks: TicksArg,
     /// Where schedules are written; the directory is made.
     #[arg(long, value_name = "DIR", default_value = "target/vgdp-sim")]
     out: PathBuf,
@@ -40,6 +43,8 @@ const RUNS: u64 = 20_000;
 pub fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let DesignArg(design) = args.design;
     let scenarios = if args.scenarios.is_empty() { Scenario::built_in() } else { args.scenarios.clone() };
+    let ticks = args.ticks.or(Ticks::default());
+    let scenarios: Vec<Scenario> = scenarios.into_iter().map(|it| Scenario { ticks, ..it }).collect();
     let width = width(args.width);
     let shows_progress = io::stderr().is_terminal();
     let mut hunted = Vec::new();

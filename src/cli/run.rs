@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::{DesignArg, Show, design, scenario};
+use super::arguments::{DesignArg, Show, TicksArg, design, scenario};
 use super::output::{Failure, code, written};
 use vgdp_sim::model::place::{NODES, TASKS};
+use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::{Schedule, Story, Then};
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Normal, PORTFOLIO, Placed, Policy as _, Scheduler, Uniform};
@@ -32,6 +33,8 @@ pub struct RunArgs {
     /// Uploads, instead of what the scenario says.
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=TASKS as i64))]
     tasks: Option<u8>,
+    #[command(flatten)]
+    ticks: TicksArg,
     /// Who chooses what happens next.
     #[arg(long, value_enum, default_value_t = Policy::Portfolio)]
     schedule: Policy,
@@ -55,9 +58,9 @@ pub enum Policy {
 }
 
 pub fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
-    let RunArgs { scenario, design: DesignArg(design), seed, run, nodes, tasks, schedule, save, show } = args;
+    let RunArgs { scenario, design: DesignArg(design), seed, run, nodes, tasks, ticks, schedule, save, show } = args;
     let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
-    let scenario = scenario.scope(nodes, tasks);
+    let scenario = Scenario { ticks: ticks.or(Ticks::default()), ..scenario.scope(nodes, tasks) };
     let mut scheduler: Box<dyn Scheduler> = match schedule {
         Policy::Portfolio => PORTFOLIO.start(seed, run),
         Policy::Uniform => Box::new(Uniform::new(seed, run)),
