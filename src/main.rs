@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use cli::output::{Failure, complain};
-use cli::{compare, hunt, list, manual, replay, run};
+use cli::{compare, hunt, list, manual, replay, run, sensitivity};
 use vgdp_sim::report::nearest;
 
 /// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
@@ -41,6 +41,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Replay a token or a schedule file: how it departs from the normal run, its timeline, and what it broke.
     Replay(replay::ReplayArgs),
+    /// Ask which assumptions about latency a violation needs: each is halved and doubled.
+    Sensitivity(sensitivity::SensitivityArgs),
     /// List what there is.
     List(list::ListArgs),
     /// Print a script with which a shell completes these commands.
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Some(Command::Hunt(it)) => hunt::hunts(&it, out),
         Some(Command::Run(it)) => run::runs(*it, out),
         Some(Command::Replay(it)) => replay::replays(&it, out),
+        Some(Command::Sensitivity(it)) => sensitivity::asks(&it, out),
         Some(Command::List(it)) => list::lists(&it, out),
         Some(Command::Completions(it)) => manual::completes(&it, Cli::command(), out),
         Some(Command::Man(it)) => manual::explains(&it, Cli::command(), out),

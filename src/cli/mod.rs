@@ -9,3 +9,4 @@ pub mod manual;
 pub mod output;
 pub mod replay;
 pub mod run;
+pub mod sensitivity;

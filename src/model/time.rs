@@ -231,9 +231,9 @@ macro_rules! obligations {
                 match self { $(Obligation::$name => Span { earliest: $earliest, latest: $latest }),* }
             }
 
-            /// Whether its bounds are our assumption and not a constant of Velero or Kubernetes.
+            /// Whether one of its bounds is our assumption and not a constant of Velero or Kubernetes.
             pub fn is_assumed(self) -> bool {
-                self.source().starts_with("assumed")
+                self.source().contains("assumed")
             }
         }
     };

@@ -9,6 +9,7 @@ pub mod facts;
 pub mod json;
 pub mod rulebook;
 pub mod schedule;
+pub mod sensitivity;
 pub mod summary;
 pub mod tables;
 pub mod timeline;

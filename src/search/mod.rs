@@ -8,6 +8,7 @@ mod deviate;
 mod hunt;
 mod prove;
 mod seed;
+mod sensitivity;
 mod shrink;
 mod sweep;
 
@@ -19,6 +20,7 @@ pub use deviate::deviate;
 pub use hunt::{Answer, Campaign, Finding, Hunt, Vacuous, hunt};
 pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, prove};
 pub use seed::seed;
+pub use sensitivity::{Change, Fate, Sensitivity, Trial, sensitivity};
 pub use shrink::shrink;
 pub use sweep::{Broken, Sweep, sweep};
 

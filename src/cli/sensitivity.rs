@@ -1,0 +1,63 @@
+//! `vgdp-sim sensitivity`.
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::arguments::{DesignArg, design, invariant, width};
+use super::output::{DIVERGED, Failure};
+use vgdp_sim::invariants::INVARIANTS;
+use vgdp_sim::report::{Token, Told, sensitivity as report, told};
+use vgdp_sim::search::sensitivity;
+
+#[derive(Args)]
+pub struct SensitivityArgs {
+    /// A token, as `vgdp-sim compare --tokens` prints them.
+    token: String,
+    /// Replay it on this design, instead of the one for which it was made.
+    #[arg(long, value_name = "NAME", value_parser = design)]
+    design: Option<DesignArg>,
+    /// Only for this invariant, instead of all that it breaks.
+    #[arg(long, value_name = "ID", value_parser = invariant)]
+    invariant: Option<usize>,
+    /// The most worlds that each sweep may visit.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    worlds: usize,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+pub fn asks(args: &SensitivityArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let token = Token::read(&args.token).map_err(|it| Failure::Input(it.to_string()))?;
+    let design = match args.design {
+        Some(DesignArg(it)) => it,
+        None => token.design().map_err(|it| Failure::Input(it.to_string()))?,
+    };
+    let width = width(args.width);
+    let Token { scenario, deviations, .. } = &token;
+    let told = Told::tell(scenario, design, deviations);
+    out.write_all(told::heading(&token, design, width).as_bytes())?;
+    if let Some(text) = told.tell_missed(&token, design, width) {
+        write!(out, "\n{text}")?;
+        return Ok(DIVERGED);
+    }
+    let broken: Vec<usize> = told.story.report.violations().map(|it| it.0).collect();
+    if let Some(id) = args.invariant.filter(|it| !broken.contains(it)).map(|it| INVARIANTS[it].id) {
+        let broken: Vec<&str> = broken.iter().map(|it| INVARIANTS[*it].id).collect();
+        let broken = if broken.is_empty() { "nothing".to_owned() } else { broken.join(", ") };
+        return Err(Failure::Input(format!(
+            "the token does not break {id} on {}, but {broken}; leave out --invariant to ask for all that it breaks",
+            design.name()
+        )));
+    }
+    if broken.is_empty() {
+        writeln!(out, "It breaks nothing.")?;
+    }
+    for invariant in broken.into_iter().filter(|it| args.invariant.is_none_or(|asked| asked == *it)) {
+        if let Some(it) = sensitivity(scenario, design, invariant, deviations, args.worlds) {
+            write!(out, "\n{}", report::details(scenario, &it, width))?;
+        }
+    }
+    Ok(0)
+}
