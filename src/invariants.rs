@@ -266,11 +266,11 @@ pub const INVARIANTS: &[Invariant] = &[
         sentence: "the removal of an upload does not take its pod from a mover that has heard no cancel",
         source: "the maintainer on velero PR 10264, second expectation: it completes whether or not its upload exists",
         broken: Kind::Step(|was, action, is, t| {
-            let Task { cr, pod, mover, .. } = &was.tasks[t];
-            let goes =
-                pod.phase.exists() && (!is.tasks[t].pod.phase.exists() || is.tasks[t].pod.deleting > pod.deleting);
+            let Task { cr, mover, .. } = &was.tasks[t];
+            let goes = |it: &Task| !it.pod.phase.exists() || it.pod.deleting;
+            let is_taken = !goes(&was.tasks[t]) && goes(&is.tasks[t]);
             let from_outside = matches!(action.class(), Class::Operator | Class::Fault);
-            mover.is_transferring() && !mover.heard_cancel && !cr.exists && goes && !from_outside
+            mover.is_transferring() && !mover.heard_cancel && !cr.exists && is_taken && !from_outside
         }),
     },
     Invariant {
