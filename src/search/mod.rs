@@ -5,6 +5,7 @@ mod compare;
 mod conforms;
 mod coverage;
 mod deviate;
+mod explain;
 mod hunt;
 mod prove;
 mod seed;
@@ -17,6 +18,9 @@ pub use compare::{Cell, Comparison, Effort, Pair, Sampled, compare};
 pub use conforms::{NonConformance, conforms};
 pub use coverage::{Coverage, Edge, Seen, disturbance};
 pub use deviate::deviate;
+pub use explain::{
+    Cap, Difference, Explained, NoReturn, Recording, Rescue, Stopped, Taken, Twin, Unexplained, explain,
+};
 pub use hunt::{Answer, Campaign, Finding, Hunt, Vacuous, hunt};
 pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, prove};
 pub use seed::seed;

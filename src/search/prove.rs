@@ -22,6 +22,7 @@ use crate::model::rules::Action;
 use crate::scenario::Scenario;
 
 pub use livelock::Livelock;
+pub(super) use table::{fingerprint, mixed};
 
 /// How far a proof goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ const PART_BITS: u32 = 4;
 ///
 /// Two lanes of multiplications of 64 by 64 bits, folded: of the 16 bytes that enter each of them none is lost.
 #[inline]
-pub(super) fn fingerprint(world: &World) -> u64 {
+pub(in crate::search) fn fingerprint(world: &World) -> u64 {
     let mut lanes = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
     for part in world.bytes() {
         let mut chunks = part.chunks_exact(32);
@@ -30,7 +30,7 @@ pub(super) fn fingerprint(world: &World) -> u64 {
 
 /// 64 bits of a fingerprint and something beside it; never 0.
 #[inline]
-pub(super) fn mixed(fingerprint: u64, other: u64) -> u64 {
+pub(in crate::search) fn mixed(fingerprint: u64, other: u64) -> u64 {
     folded(fingerprint ^ 0xA076_1D64_78BD_642F, other ^ 0xE703_7ED1_A0B4_28DB).max(1)
 }
 
