@@ -5,6 +5,7 @@
 
 pub mod comparison;
 pub mod expected;
+pub mod explained;
 pub mod facts;
 pub mod json;
 pub mod rulebook;
