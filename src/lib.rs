@@ -64,7 +64,7 @@
 //! - [`scheduler`]: who chooses. A scheduler never sees the world.
 //! - [`mod@run`]: the one loop.
 //! - [`search`]: sweeping all schedules near the normal one, hunting by chance, proving small scopes,
-//!   comparing designs, shrinking.
+//!   comparing designs, shrinking, explaining.
 //! - [`designs`]: upstream's rivals, one a file; nothing else depends on them.
 //! - [`report`]: tokens and schedules as text, timelines, tables.
 //!

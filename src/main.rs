@@ -29,7 +29,7 @@ struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done, and for run and replay no invariant broken; 1 an invariant was broken, or \
     what was compared is not as expected; 2 something is wrong with the arguments or a file; 3 nothing that a scenario \
     allows ever acted, so nothing is shown; 4 a replay diverged; 5 a run \
-    came to no rest.";
+    came to no rest. `explain --help` has its own.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -43,6 +43,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Ask which assumptions about latency a violation needs: each is halved and doubled.
     Sensitivity(sensitivity::SensitivityArgs),
+    /// Explain a violation: what happens, where no way back is left, and what the same run does with one deviation less.
+    Explain(Box<cli::explain::ExplainArgs>),
     /// List what there is.
     List(list::ListArgs),
     /// Print a script with which a shell completes these commands.
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Some(Command::Run(it)) => run::runs(*it, out),
         Some(Command::Replay(it)) => replay::replays(&it, out),
         Some(Command::Sensitivity(it)) => sensitivity::asks(&it, out),
+        Some(Command::Explain(it)) => cli::explain::explains(&it, out),
         Some(Command::List(it)) => list::lists(&it, out),
         Some(Command::Completions(it)) => manual::completes(&it, Cli::command(), out),
         Some(Command::Man(it)) => manual::explains(&it, Cli::command(), out),

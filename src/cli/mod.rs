@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod compare;
+pub mod explain;
 pub mod hunt;
 pub mod interrupt;
 pub mod list;

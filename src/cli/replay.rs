@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::arguments::{DesignArg, Show, design};
+use super::interrupt::interrupted;
 use super::output::{DIVERGED, Failure, code};
 use vgdp_sim::designs;
-use vgdp_sim::report::{Replayed, Schedule, Story, Token, Told, told};
+use vgdp_sim::model::design::Design;
+use vgdp_sim::report::{Aside, Replayed, Schedule, Story, Token, Told, explained, told};
+use vgdp_sim::search::{Cap, explain};
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -75,7 +78,8 @@ fn replays_token(text: &str, args: &ReplayArgs, out: &mut dyn Write) -> Result<u
     out.write_all(told::heading(&token, design, style.width).as_bytes())?;
     out.write_all(told::sentences(&token.deviations, style.width).as_bytes())?;
     writeln!(out)?;
-    out.write_all(told.story.annotated(&style, &told.asides()).as_bytes())?;
+    let asides = [told.asides(), no_return(&told, &token, design)].concat();
+    out.write_all(told.story.annotated(&style, &asides).as_bytes())?;
     writeln!(out)?;
     out.write_all(told.story.verdict(&style).as_bytes())?;
     if let Some(text) = told.tell_missed(&token, design, style.width) {
@@ -83,4 +87,15 @@ fn replays_token(text: &str, args: &ReplayArgs, out: &mut dyn Write) -> Result<u
         return Ok(DIVERGED);
     }
     Ok(code(&told.story))
+}
+
+/// The most worlds that a replay visits to find the point of no return: a second or two.
+const WORLDS: usize = 250_000;
+
+/// Where no way back is left from the first invariant that is broken, as far as that is soon found.
+fn no_return(told: &Told, token: &Token, design: &dyn Design) -> Vec<Aside> {
+    let Some((invariant, _)) = told.story.report.violations().next() else { return Vec::new() };
+    let cap = Cap { worlds: WORLDS, stop: Some(interrupted()) };
+    let it = explain(&token.scenario, design, &token.deviations, invariant, cap);
+    it.map_or_else(|_| Vec::new(), |it| explained::asides(&it))
 }
