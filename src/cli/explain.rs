@@ -81,14 +81,14 @@ pub fn explains(args: &ExplainArgs, out: &mut dyn Write) -> Result<u8, Failure> 
     let it = match explain(scenario, design, deviations, invariant, cap) {
         Ok(it) => it,
         Err(Unexplained::Missed(_)) => {
-            let style = args.show.style();
+            let style = args.show.style(scenario)?;
             let told = Told::tell(scenario, design, deviations);
             let text = told.tell_missed(&token, design, style.width).unwrap_or_default();
             return Ok(tells(&text, DIVERGED));
         }
         Err(Unexplained::Holds) => return Ok(tells(&holds(scenario, design, &[], Some(invariant)), BROKEN)),
     };
-    let text = shown(args, &it);
+    let text = shown(args, &it)?;
     match &args.output {
         Some(path) => written(path, &text, "--output")?,
         None => out.write_all(text.as_bytes())?,
@@ -96,11 +96,11 @@ pub fn explains(args: &ExplainArgs, out: &mut dyn Write) -> Result<u8, Failure> 
     Ok(if it.no_return.stopped == Some(Stopped::Interrupted) { INTERRUPTED } else { 0 })
 }
 
-fn shown(args: &ExplainArgs, it: &Explained<'_>) -> String {
-    match args.format {
+fn shown(args: &ExplainArgs, it: &Explained<'_>) -> Result<String, Failure> {
+    Ok(match args.format {
         Format::Json => explained::json(it),
         Format::Text => {
-            let style = args.show.style();
+            let style = args.show.style(&it.scenario)?;
             let mut text = explained::text(it, style.width);
             if args.timeline {
                 let told = Told::tell(&it.scenario, it.design, &it.run.deviations);
@@ -110,7 +110,7 @@ fn shown(args: &ExplainArgs, it: &Explained<'_>) -> String {
             }
             text
         }
-    }
+    })
 }
 
 /// One paragraph on standard error: there is nothing to explain.

@@ -143,7 +143,7 @@ pub fn asides(it: &Explained<'_>) -> Vec<Aside> {
     if step > it.violation.step as usize {
         return Vec::new(); // not even the last world was searched to its end
     }
-    vec![Aside { step, text: format!("{}: {text}", invariant(it).id) }]
+    vec![Aside::no_return(step, format!("{}: {text}", invariant(it).id))]
 }
 
 /// The command that shows the run step by step.
@@ -555,7 +555,7 @@ fn of_run(it: &Explained<'_>, run: &Recording) -> OfRun {
         event: taken.event.map(|it| it.to_string()),
         changes: changes(run.before(step), &taken.world)
             .into_iter()
-            .map(|Change { scope, name, was, is }| OfChange { scope: scope_name(scope), name, was, is })
+            .map(|Change { scope, task: _, name, was, is }| OfChange { scope: scope_name(scope), name, was, is })
             .collect(),
         broken: run
             .report
@@ -614,7 +614,12 @@ fn of_difference(it: &Explained<'_>, twin: &Twin) -> OfDifference {
         twin: twin.difference.twin,
         late: twin.difference.late,
         facts: facts
-            .map(|Change { scope, name, was, is }| OfDifferent { scope: scope_name(scope), name, run: is, twin: was })
+            .map(|Change { scope, task: _, name, was, is }| OfDifferent {
+                scope: scope_name(scope),
+                name,
+                run: is,
+                twin: was,
+            })
             .collect(),
     }
 }

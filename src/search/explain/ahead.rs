@@ -168,7 +168,7 @@ impl<'a> Ahead<'a> {
     /// The place after an action, unless that breaks the invariant.
     fn after(&self, place: &Place, action: Action) -> Option<Place> {
         let mut next = Place { turn: Some(action), ..*place };
-        let seconds = if action.class() == Class::Clock { next.world.seconds_ahead(&self.setup) } else { 0 };
+        let seconds = next.world.seconds_of(&self.setup, action);
         assert!(next.world.fire(&self.setup, action), "{action} is not enabled here");
         let mut broke = false;
         if !matches!(INVARIANTS[self.invariant].broken, Kind::AtRest(_)) {
