@@ -13,9 +13,9 @@ pub struct Bug {
     pub invariant: usize,
     /// The lowest price of these runs.
     pub price: u8,
-    /// How many of the runs that were looked at it is.
-    pub runs: u64,
-    /// The run that shows it with the fewest deviations, the first of them.
+    /// Which of the runs that were looked at it is.
+    pub runs: Vec<u64>,
+    /// The one of them that shows it with the fewest deviations, the first of these.
     pub run: u64,
     /// The departures from the normal schedule that bring it about; none can be left out.
     pub deviations: Vec<Deviation>,
@@ -57,13 +57,13 @@ pub(super) fn bugs(
         let Some(deviations) = deviate(scenario, design, until, invariant, price) else { continue };
         let story = story(scenario, design, invariant, &deviations);
         if let Some((_, it)) = bugs.iter_mut().find(|it| it.0 == story) {
-            it.runs += 1;
+            it.runs.push(run);
             it.price = it.price.min(price);
             if deviations.len() < it.deviations.len() {
                 (it.run, it.deviations) = (run, deviations);
             }
         } else {
-            bugs.push((story, Bug { invariant, price, runs: 1, run, deviations }));
+            bugs.push((story, Bug { invariant, price, runs: vec![run], run, deviations }));
         }
     }
     bugs.into_iter().map(|it| it.1).collect()

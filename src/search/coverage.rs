@@ -35,10 +35,12 @@ pub struct Coverage {
     pub fired: Vec<u64>,
     /// The edges that were seen, each with the number of runs that saw it, in a fixed order.
     pub edges: Vec<(Edge, u64)>,
-    /// For each invariant that is a question about worlds, whether the harm was there for a moment at least, in some of
-    /// the first runs of the campaign: without that its silence says nothing. True for those about steps, which each
-    /// step puts to the test.
+    /// For each invariant that is a question about worlds, whether the harm was there for a moment at least, in one of
+    /// the runs that were asked: without that its silence says nothing. True for those about steps, which each step
+    /// puts to the test.
     pub tested: [bool; COUNT],
+    /// How many runs were asked that, the first ones: it takes time.
+    pub asked: u64,
 }
 
 impl Coverage {
@@ -179,9 +181,10 @@ impl Watch {
         self.tested.iter_mut().zip(other.tested).for_each(|(it, more)| *it |= more);
     }
 
-    pub fn coverage(self) -> Coverage {
+    /// What it all was; the first `asked` runs were asked.
+    pub fn coverage(self, asked: u64) -> Coverage {
         let edges = self.named.into_iter().map(|(index, it)| (it, self.edges[index].1)).collect();
-        Coverage { fired: self.fired.to_vec(), edges, tested: self.tested }
+        Coverage { fired: self.fired.to_vec(), edges, tested: self.tested, asked }
     }
 }
 

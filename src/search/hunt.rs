@@ -1,8 +1,9 @@
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use super::bugs::bugs;
@@ -35,7 +36,7 @@ pub struct Finding {
 /// What a campaign of random runs showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Campaign {
-    /// How many runs it had.
+    /// How many runs it had: fewer than were asked for where [`Hunt::stop`] has ended it.
     pub runs: u64,
     /// Steps of all runs together.
     pub steps: u64,
@@ -127,21 +128,26 @@ pub struct Hunt<'a> {
     /// run, as soon as it is shrunk: a long campaign that is cut short leaves what it found. It is never called twice
     /// at a time, and what comes last for an invariant is what the campaign ends with.
     pub found: Option<&'a (dyn Fn(&Finding) + Sync)>,
+    /// Told how many runs are done each time some more are, by whichever thread has done them.
+    pub done: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Ends the campaign soon after somebody sets it. What was begun is finished, and begun in order: the campaign is
+    /// then the same as if no more runs than it has had been asked for.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 impl Default for Hunt<'_> {
     /// One thread, and the portfolio of policies.
     fn default() -> Self {
-        Hunt { policy: &PORTFOLIO, jobs: NonZeroUsize::MIN, samples: 0, found: None }
+        Hunt { policy: &PORTFOLIO, jobs: NonZeroUsize::MIN, samples: 0, found: None, done: None, stop: None }
     }
 }
 
 impl fmt::Debug for Hunt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Hunt { policy, jobs, samples, found } = self;
+        let Hunt { policy, jobs, samples, found, done, stop } = self;
         let mut out = f.debug_struct("Hunt");
         out.field("policy", policy).field("jobs", jobs).field("samples", samples).field("found", &found.is_some());
-        out.finish()
+        out.field("done", &done.is_some()).field("stop", stop).finish()
     }
 }
 
@@ -173,6 +179,17 @@ struct Tally {
     watch: Watch,
 }
 
+/// What the threads of a campaign share.
+struct Shared<'a> {
+    /// How many runs are asked for.
+    runs: u64,
+    /// How many runs some thread has begun.
+    begun: AtomicU64,
+    /// How many of them are done.
+    done: AtomicU64,
+    found: &'a Found,
+}
+
 /// The cheapest finding of each invariant so far, for all threads.
 type Found = Mutex<Vec<Option<(Best, Finding)>>>;
 
@@ -184,9 +201,9 @@ impl Hunt<'_> {
     ///
     /// When the scope of the scenario is too large, or its prefix is not enabled.
     pub fn run(&self, scenario: &Scenario, design: &dyn Design, seed: u64, runs: u64) -> Campaign {
-        let next = AtomicU64::new(0);
         let found = Mutex::new(vec![None; COUNT]);
-        let work = || self.work(scenario, design, seed, runs, &next, &found);
+        let shared = Shared { runs, begun: AtomicU64::new(0), done: AtomicU64::new(0), found: &found };
+        let work = || self.work(scenario, design, seed, &shared);
         let jobs = runs.div_ceil(CHUNK).min(self.jobs.get() as u64);
         let all = if jobs < 2 {
             work()
@@ -197,6 +214,7 @@ impl Hunt<'_> {
                 tallies.reduce(Tally::joined).expect("there are at least two")
             })
         };
+        let runs = shared.done.into_inner();
         let mut found = found.into_inner().expect("no thread is left that could have panicked with it");
         let mut findings = Vec::new();
         for (invariant, best) in all.cheapest.iter().enumerate() {
@@ -210,21 +228,13 @@ impl Hunt<'_> {
         };
         let bugs = all.failing.iter().enumerate().flat_map(sampled).collect();
         let Tally { steps, undecided, struck, broken, watch, .. } = all;
-        let coverage = watch.coverage();
+        let coverage = watch.coverage(runs.min(ASKED));
         let vacuous = vacuous(scenario, runs, undecided, &coverage);
         Campaign { runs, steps, undecided, struck, broken, findings, bugs, coverage, vacuous }
     }
 
     /// What one thread does.
-    fn work(
-        &self,
-        scenario: &Scenario,
-        design: &dyn Design,
-        seed: u64,
-        runs: u64,
-        next: &AtomicU64,
-        found: &Found,
-    ) -> Tally {
+    fn work(&self, scenario: &Scenario, design: &dyn Design, seed: u64, shared: &Shared<'_>) -> Tally {
         let setup = scenario.setup(design);
         let mut tally = Tally {
             steps: 0,
@@ -235,12 +245,8 @@ impl Hunt<'_> {
             failing: vec![Vec::new(); COUNT],
             watch: Watch::new(),
         };
-        loop {
-            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
-            if first >= runs {
-                return tally;
-            }
-            for index in first..runs.min(first + CHUNK) {
+        while let Some(chunk) = self.next(shared) {
+            for index in chunk.clone() {
                 let watch = &mut tally.watch;
                 let report = observe(scenario, design, &mut *self.policy.start(seed, index), &mut |it| {
                     watch.sees(index, it);
@@ -259,11 +265,24 @@ impl Hunt<'_> {
                     let new = (violation.price, index);
                     if tally.cheapest[invariant].is_none_or(|it| new < it) {
                         tally.cheapest[invariant] = Some(new);
-                        self.tells(scenario, design, seed, invariant, new, found);
+                        self.tells(scenario, design, seed, invariant, new, shared.found);
                     }
                 }
             }
+            let runs = chunk.end - chunk.start;
+            let done = shared.done.fetch_add(runs, Ordering::Relaxed) + runs;
+            self.done.inspect(|tell| tell(done));
         }
+        tally
+    }
+
+    /// The next runs for a thread; nothing where there are no more, or the campaign is stopped.
+    fn next(&self, shared: &Shared<'_>) -> Option<Range<u64>> {
+        if self.stop.is_some_and(|it| it.load(Ordering::Relaxed)) {
+            return None;
+        }
+        let first = shared.begun.fetch_add(CHUNK, Ordering::Relaxed);
+        (first < shared.runs).then(|| first..shared.runs.min(first + CHUNK))
     }
 
     /// Tells of a violation at once, if no thread has told of a better one.
