@@ -27,9 +27,10 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, and for run and replay no invariant broken; 1 an invariant was broken, or \
-    what was compared is not as expected; 2 something is wrong with the arguments or a file; 3 nothing that a scenario \
-    allows ever acted, so nothing is shown; 4 a replay diverged; 5 a run \
-    came to no rest. `explain --help` has its own.";
+    what was compared is not as expected; 2 something is wrong with the arguments or a file, or a hunt could not \
+    write its schedules (it prints what it found all the same); 3 nothing that a scenario allows ever acted, so nothing \
+    is shown; 4 a replay diverged; 5 a run came to no rest; 130 Ctrl-C ended a search early (what it had found is \
+    printed and kept). `explain --help` has its own.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -11,6 +11,7 @@ use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::rules::Rule;
 use vgdp_sim::model::time::Obligation;
 use vgdp_sim::scenario::Scenario;
+use vgdp_sim::scheduler::POLICIES;
 
 /// What a run of the program left behind.
 struct Ran {
@@ -21,7 +22,7 @@ struct Ran {
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vgdp-sim"));
-    command.args(args).env_remove("COLUMNS").env_remove("NO_COLOR");
+    command.args(args).env_remove("COLUMNS").env_remove("NO_COLOR").env_remove("VGDP_SIM_SEED");
     command
 }
 
@@ -75,10 +76,11 @@ fn assert_refused(ran: &Ran, says: &[&str]) {
 
 #[test]
 fn each_list_names_what_there_is() {
-    let names: [(&str, Vec<String>); 4] = [
+    let names: [(&str, Vec<String>); 5] = [
         ("scenarios", Scenario::built_in().iter().map(|it| it.name.to_owned()).collect()),
         ("invariants", INVARIANTS.iter().map(|it| it.id.to_owned()).collect()),
         ("rules", Rule::ALL.iter().map(|it| it.name().to_owned()).collect()),
+        ("policies", POLICIES.iter().map(|it| it.name().to_owned()).chain(["portfolio".to_owned()]).collect()),
         ("assumptions", Obligation::ALL.iter().map(|it| format!("{it:?}")).collect()),
     ];
     for (topic, names) in names {
@@ -94,7 +96,7 @@ fn each_list_names_what_there_is() {
 
 #[test]
 fn lists_stay_within_the_columns_of_the_terminal() {
-    for topic in ["scenarios", "invariants", "rules", "assumptions", "prices"] {
+    for topic in ["scenarios", "invariants", "rules", "assumptions", "prices", "policies"] {
         let mut command = command(&["list", topic]);
         command.env("COLUMNS", "80");
         let it = ran(command);
@@ -230,7 +232,7 @@ fn a_hunt_writes_schedules_that_replay_and_name_their_invariant() {
     for file in files {
         let path = file.to_str().unwrap();
         let id = file.file_stem().unwrap().to_str().unwrap().strip_prefix("pod-deleted-").unwrap();
-        assert!(ran.out.contains(&format!("vgdp-sim replay {path}")), "{}", ran.out);
+        assert!(ran.out.lines().any(|it| it.starts_with(&format!("  {id} "))), "{}", ran.out);
         let replay = vgdp_sim(&["replay", path]);
         assert_eq!(replay.code, Some(1), "{}", replay.err);
         assert!(replay.out.contains(&format!("Broken: {id}:")), "{}", replay.out);
@@ -249,15 +251,133 @@ fn a_hunt_shows_the_slot_leak_step_by_step() {
     );
 }
 
+/// For each invariant that a hunt says was broken, and each command that it prints below it.
+fn commands(out: &str) -> Vec<(String, Vec<String>)> {
+    let (mut ids, mut commands) = (Vec::new(), Vec::new());
+    for line in out.lines() {
+        if let Some(arguments) = line.strip_prefix("    vgdp-sim ") {
+            let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+            commands.extend(ids.iter().map(|(id, _): &(String, bool)| (id.clone(), arguments.clone())));
+            for it in &mut ids {
+                it.1 = true;
+            }
+        } else if line.starts_with("  ") && line.contains("  price ") {
+            ids.retain(|it| !it.1); // whose commands have come
+            ids.push((line.split_whitespace().next().unwrap().to_owned(), false));
+        }
+    }
+    commands
+}
+
+/// Whatever a hunt prints shows the same invariant broken when somebody types it.
 #[test]
-fn a_schedule_that_cannot_be_written_is_printed() {
+fn what_a_hunt_prints_is_typed_and_breaks_the_same() {
+    for options in [
+        &["--scenario", "pod-deleted"][..],
+        &["--scenario", "cancel", "--policy", "keen-starving", "--design", "close-on-forced-cancel"],
+    ] {
+        let dir = fresh_dir("typed");
+        let hunt = ["hunt", "--seed", "7", "--runs", "400", "--out", dir.to_str().unwrap()];
+        let ran = vgdp_sim(&[&hunt[..], options].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+        assert!(ran.out.starts_with("Seed 7, 400 runs of each scenario, "), "{}", ran.out);
+        let commands = commands(&ran.out);
+        for kind in ["run", "replay"] {
+            assert!(commands.iter().filter(|it| it.1[0] == kind).count() > 2, "{}", ran.out);
+        }
+        for (id, arguments) in commands {
+            let again = vgdp_sim(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            assert_eq!((again.code, again.err.as_str()), (Some(1), ""), "{arguments:?}");
+            assert!(again.out.contains(&format!("Broken: {id}:")), "{id} {arguments:?}: {}", again.out);
+        }
+    }
+}
+
+/// A file for each finding, a complaint for those that could not be made, and everything on standard output.
+#[test]
+fn what_cannot_be_written_is_printed_all_the_same() {
     let file = fresh_dir("not-a-directory");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "in the way").unwrap();
-    let ran = vgdp_sim(&["hunt", "--scenario", "pod-deleted", "--runs", "300", "--out", file.to_str().unwrap()]);
+    let path = file.to_str().unwrap();
+    let ran = vgdp_sim(&["hunt", "--scenario", "pod-deleted", "--runs", "300", "--out", path]);
     fs::remove_file(&file).unwrap();
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.out.contains("could not be written") && ran.out.contains("    scenario: pod-deleted"), "{}", ran.out);
+    assert_refused(&ran, &[path, "not a directory", "--out another directory"]);
+    let (kept, _) = hunted("kept");
+    let below = |it: &Ran| it.out.split_once("\n\n").unwrap().1.to_owned();
+    assert_eq!(below(&ran), below(&kept));
+}
+
+/// Threads share the work, and nobody can see how.
+#[test]
+fn any_number_of_jobs_hunts_the_same() {
+    let dir = fresh_dir("jobs");
+    let hunt = |jobs| {
+        let out = dir.to_str().unwrap();
+        let ran = vgdp_sim(&["hunt", "--scenario", "cancel", "--runs", "1000", "--jobs", jobs, "--out", out]);
+        let files = fs::read_dir(&dir).unwrap().map(|it| it.unwrap().path());
+        let mut files: Vec<_> = files.map(|it| (it.clone(), fs::read_to_string(it).unwrap())).collect();
+        files.sort();
+        (ran.code, ran.out, ran.err, files)
+    };
+    let one = hunt("1");
+    assert!(one.3.len() > 3 && one.1.contains(" bugs\n"), "{}", one.1);
+    assert_eq!(one, hunt("2"));
+    assert_eq!(one, hunt("5"));
+}
+
+/// The seed comes from the option, else from the environment, else it is 1; it may be a commit, and it is always told.
+#[test]
+fn a_seed_may_be_a_commit() {
+    let dir = fresh_dir("seeds");
+    let hunt = ["hunt", "--scenario", "normal", "--runs", "2", "--out", dir.to_str().unwrap()];
+    let run = ["run", "--scenario", "normal"];
+    for (arguments, before) in [(&hunt[..], "Seed "), (&run[..], "Run 0 of seed ")] {
+        let seed = |option: &[&str], variable: Option<&str>| {
+            let mut command = command(&[arguments, option].concat());
+            command.envs(variable.map(|it| ("VGDP_SIM_SEED", it)));
+            ran(command)
+        };
+        let told = |ran: &Ran| ran.out.strip_prefix(before).unwrap().split(',').next().unwrap().to_owned();
+        assert_eq!(told(&seed(&[], None)), "1");
+        assert_eq!(told(&seed(&[], Some(""))), "1");
+        assert_eq!(told(&seed(&[], Some("25bb43b"))), "39564347");
+        assert_eq!(told(&seed(&["--seed", "25bb43b"], None)), "39564347");
+        assert_eq!(told(&seed(&["--seed", "3"], Some("main"))), "3");
+        assert_refused(&seed(&[], Some("main")), &["VGDP_SIM_SEED is `main`", "unset it, or give --seed"]);
+    }
+}
+
+/// Ctrl-C: what was begun is finished, what was found is printed and kept, and it is the hunt of so many runs.
+#[cfg(unix)]
+#[test]
+fn a_hunt_that_is_interrupted_tells_what_it_found() {
+    let dir = fresh_dir("interrupted");
+    let out = dir.to_str().unwrap();
+    let hunt = |runs: &str| {
+        let hunt = ["hunt", "--scenario", "pod-deleted", "--scenario", "cancel", "--out", out, "--runs", runs];
+        command(&hunt)
+    };
+    let mut hunt_all = hunt("1000000000");
+    let child = hunt_all.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while fs::read_dir(&dir).map_or(0, Iterator::count) < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let it = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8(it.stdout).unwrap(), String::from_utf8(it.stderr).unwrap());
+    assert_eq!((it.status.code(), err.as_str()), (Some(130), ""), "{out}");
+
+    let stopped = out.rsplit_once("\n\n").expect("it ends with a paragraph").1;
+    let stopped = stopped.split_whitespace().collect::<Vec<_>>().join(" ");
+    let runs = stopped.strip_prefix("Stopped by Ctrl-C: pod-deleted after its first ").expect("it says so");
+    assert!(runs.ends_with(" of 1,000,000,000 runs; not begun: cancel."), "{stopped}");
+    let runs = runs.split(' ').next().unwrap().replace(',', "");
+    let shorter = ran(hunt(&runs));
+    let block = |text: &str| text.split_once("\npod-deleted: ").unwrap().1.split_once("\n\n").unwrap().0.to_owned();
+    assert_eq!(block(&out), block(&shorter.out));
+    assert!(!commands(&out).is_empty());
 }
 
 #[test]
@@ -276,12 +396,12 @@ fn a_run_saves_a_schedule_that_ends_in_the_same_verdict() {
     fs::create_dir_all(&dir).unwrap();
     let file = dir.join("run.schedule");
     let path = file.to_str().unwrap();
-    for schedule in ["uniform", "placed", "normal"] {
-        let run = ["run", "--scenario", "anything", "--run", "4", "--schedule", schedule, "--save", path];
+    for policy in ["uniform", "portfolio", "normal"] {
+        let run = ["run", "--scenario", "anything", "--run", "4", "--policy", policy, "--save", path];
         let run = vgdp_sim(&run);
         let replay = vgdp_sim(&["replay", path]);
         let verdict = |it: &Ran| it.out.split("\nAt rest").nth(1).unwrap_or(&it.out).lines().next().map(str::to_owned);
-        assert_eq!((run.code, verdict(&run)), (replay.code, verdict(&replay)), "{schedule}: {}", replay.err);
+        assert_eq!((run.code, verdict(&run)), (replay.code, verdict(&replay)), "{policy}: {}", replay.err);
     }
 }
 
@@ -293,7 +413,7 @@ fn steps(out: &str) -> Vec<&str> {
 #[test]
 fn a_task_is_followed_and_columns_are_chosen() {
     let run = |more: &[&str]| {
-        let run = ["run", "--scenario", "two-uploads-one-slot", "--schedule", "normal", "--width", "120"];
+        let run = ["run", "--scenario", "two-uploads-one-slot", "--policy", "normal", "--width", "120"];
         let it = vgdp_sim(&[&run, more].concat());
         assert_eq!(it.err, "");
         it.out
@@ -312,9 +432,9 @@ fn a_task_is_followed_and_columns_are_chosen() {
 #[test]
 fn downloads_and_large_scopes_have_columns_too() {
     for width in ["80", "120"] {
-        let it = vgdp_sim(&["run", "--scenario", "download-cancel", "--schedule", "normal", "--width", width]);
+        let it = vgdp_sim(&["run", "--scenario", "download-cancel", "--policy", "normal", "--width", width]);
         assert!(it.out.contains("callback::rebind_deletes_pod(") && it.out.contains("\n step "), "{}", it.out);
-        let large = ["run", "--scenario", "anything", "--nodes", "3", "--tasks", "4", "--schedule", "normal"];
+        let large = ["run", "--scenario", "anything", "--nodes", "3", "--tasks", "4", "--policy", "normal"];
         let it = vgdp_sim(&[&large[..], &["--width", width]].concat());
         assert!(it.out.contains(" srv api n0 n1 n2 kub a b c d\n"), "{}", it.out);
     }
@@ -322,7 +442,7 @@ fn downloads_and_large_scopes_have_columns_too() {
 
 #[test]
 fn the_normal_schedule_breaks_nothing_in_the_normal_scenario() {
-    let it = vgdp_sim(&["run", "--scenario", "normal", "--schedule", "normal"]);
+    let it = vgdp_sim(&["run", "--scenario", "normal", "--policy", "normal"]);
     assert_eq!(it.code, Some(0), "{}", it.out);
     assert!(it.out.contains("a.phase InProgress -> Completed"), "{}", it.out);
     assert!(it.out.ends_with("No invariant was broken in this run.\n"), "{}", it.out);
@@ -350,7 +470,13 @@ fn unknown_names_are_refused_with_the_nearest() {
     assert_refused(&asked(&["--follow", "b"]), &["no `b` here: scenario cancel has a", "--follow"]);
     assert_refused(&vgdp_sim(&["rnu"]), &["did you mean `vgdp-sim run`?"]);
     assert_refused(&vgdp_sim(&["list", "rulez"]), &["'rulez'", "'rules'"]);
-    assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--shedule", "normal"]), &["'--schedule'"]);
+    assert_refused(&vgdp_sim(&["run", "--scenario", "cancel", "--polcy", "normal"]), &["'--policy'"]);
+    for command in [&["hunt"][..], &["run", "--scenario", "cancel"]] {
+        let says = ["`placed-swam`", "did you mean `placed-swarm`?", "list policies"];
+        assert_refused(&vgdp_sim(&[command, &["--policy", "placed-swam"]].concat()), &says);
+        let says = ["'main'", "neither a number nor a commit hash", "`--seed 1`"];
+        assert_refused(&vgdp_sim(&[command, &["--seed", "main"]].concat()), &says);
+    }
     assert_refused(
         &with_input(&["replay", "-"], "scenario: cancel\nworker::read(n0, a)\n"),
         &["standard input: line 2", "`worker::read`", "did you mean `worker::reads`?"],
@@ -384,7 +510,7 @@ fn a_closed_pipe_ends_it_quietly() {
         "3",
         "--tasks",
         "4",
-        "--schedule",
+        "--policy",
         "normal",
         "--all",
         "--verbose",
@@ -442,4 +568,13 @@ fn the_page_about_timelines_shows_a_real_one() {
             assert!(it.out.contains(part), "docs/reading.md: `{command}` prints\n{}\nand not\n{part}", it.out);
         }
     }
+}
+
+/// The run that the README names is one that shows what it is about.
+#[test]
+fn the_run_of_the_readme_leaks_a_slot() {
+    let line = include_str!("../README.md").lines().find_map(|it| it.strip_prefix("vgdp-sim run "));
+    let arguments = line.and_then(|it| it.split('#').next()).expect("the README shows a run").split_whitespace();
+    let it = vgdp_sim(&["run"].into_iter().chain(arguments).collect::<Vec<_>>());
+    assert_eq!((it.code, it.out.contains("Broken: slot-leak:")), (Some(1), true), "{}", it.out);
 }

@@ -124,7 +124,7 @@ fn what_chance_found_is_what_a_sweep_did_not_and_replays_in_both_ways() {
             assert_eq!(told.missed(), None);
             assert!(told.story.report.broken[invariant].is_some_and(|it| it.price <= sampled.price));
         }
-        let command = format!("vgdp-sim run --scenario cancel --seed 1 --run {}", sampled.run);
+        let command = format!("vgdp-sim run --design upstream --scenario cancel --seed 1 --run {}", sampled.run);
         assert_eq!(run_command(&it, 0, 0, sampled), command);
     }
 }

@@ -248,7 +248,7 @@ fn the_command_line_has_an_option_for_ticks() {
         let text = |bytes| String::from_utf8(bytes).expect("it prints text");
         (out.status.code(), text(out.stdout), text(out.stderr))
     };
-    let (_, saved, _) = ran(&["run", "--scenario", "cancel", "--schedule", "normal", "--ticks", "fine", "--save", "-"]);
+    let (_, saved, _) = ran(&["run", "--scenario", "cancel", "--policy", "normal", "--ticks", "fine", "--save", "-"]);
     assert!(saved.contains("ticks: fine"), "{saved}");
     let compare = [
         "compare",

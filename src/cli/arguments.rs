@@ -13,6 +13,8 @@ use vgdp_sim::model::place::{TASKS, TaskId};
 use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::{Lanes, Style, nearest};
 use vgdp_sim::scenario::Scenario;
+use vgdp_sim::scheduler::{Policy, policy_named};
+use vgdp_sim::search;
 
 /// A built-in design, as an argument.
 #[derive(Clone, Copy)]
@@ -53,6 +55,33 @@ fn ticks(name: &str) -> Result<Ticks, String> {
         let nearest = nearest(name, Ticks::ALL.into_iter().map(Ticks::name)).unwrap_or_default();
         format!("the clock has no ticks called `{name}`; write `--ticks {nearest}`")
     })
+}
+
+/// A built-in policy, as an argument.
+#[derive(Clone, Copy)]
+pub struct PolicyArg(pub &'static dyn Policy);
+
+pub fn policy(name: &str) -> Result<PolicyArg, String> {
+    let policy = policy_named(name).map(PolicyArg);
+    policy.map_err(|it| format!("{it} (`vgdp-sim list policies` shows them all)"))
+}
+
+pub fn seed(text: &str) -> Result<u64, String> {
+    search::seed(text).ok_or_else(|| "it is neither a number nor a commit hash; write `--seed 1`".to_owned())
+}
+
+/// The seed that was asked for: by an option, else by the environment, else 1.
+pub fn asked_seed(option: Option<u64>) -> Result<u64, Failure> {
+    const NAME: &str = "VGDP_SIM_SEED";
+    let set = || env::var(NAME).ok().filter(|it| !it.trim().is_empty());
+    match option.map_or_else(set, |it| Some(it.to_string())) {
+        Some(text) => search::seed(&text).ok_or_else(|| {
+            Failure::Input(format!(
+                "the environment variable {NAME} is `{text}`, neither a number nor a commit hash; unset it, or give --seed"
+            ))
+        }),
+        None => Ok(1),
+    }
 }
 
 #[derive(Args)]

@@ -32,6 +32,8 @@ pub enum Topic {
     Prices,
     /// Which designs can be run.
     Designs,
+    /// Who may choose in random runs.
+    Policies,
 }
 
 pub fn lists(args: &ListArgs, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -43,6 +45,7 @@ pub fn lists(args: &ListArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         Topic::Assumptions => tables::assumptions(width),
         Topic::Prices => tables::prices(width),
         Topic::Designs => tables::designs(width),
+        Topic::Policies => tables::policies(width),
     };
     out.write_all(text.as_bytes())?;
     Ok(0)

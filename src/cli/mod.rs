@@ -8,6 +8,7 @@ pub mod interrupt;
 pub mod list;
 pub mod manual;
 pub mod output;
+pub mod progress;
 pub mod replay;
 pub mod run;
 pub mod sensitivity;

@@ -61,11 +61,18 @@ pub fn tell_vacuous(scenarios: &[&str], option: &str) {
     }
 }
 
+/// Writes a file of that name into `dir`, which is made: as a whole, or not at all.
 pub fn keep(dir: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
+    if dir.exists() && !dir.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into()); // the system would say that it exists
+    }
     fs::create_dir_all(dir)?;
-    let path = dir.join(name);
-    fs::write(&path, text)?;
-    Ok(path)
+    let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));
+    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&part); // what is left of it would replay as another schedule
+    }
+    written.map(|()| path)
 }
 
 pub fn written(path: &Path, text: &str, option: &str) -> Result<(), Failure> {

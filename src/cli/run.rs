@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::arguments::{DesignArg, Show, TicksArg, design, scenario};
+use super::arguments::{DesignArg, PolicyArg, Show, TicksArg, asked_seed, design, policy, scenario, seed};
 use super::output::{Failure, code, written};
 use vgdp_sim::model::place::{NODES, TASKS};
 use vgdp_sim::model::time::Ticks;
+use vgdp_sim::report::summary::Quest;
 use vgdp_sim::report::{Schedule, Story, Then};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Normal, PORTFOLIO, Placed, Policy as _, Scheduler, Uniform};
+use vgdp_sim::scheduler::{Normal, Scheduler};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -21,9 +22,9 @@ pub struct RunArgs {
     /// The design.
     #[arg(long, value_name = "NAME", value_parser = design, default_value = "upstream")]
     design: DesignArg,
-    /// The seed of the campaign.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// The seed of the campaign: a number, or a commit hash [default: $VGDP_SIM_SEED, or 1].
+    #[arg(long, value_parser = seed)]
+    seed: Option<u64>,
     /// Which run of the campaign.
     #[arg(long, default_value_t = 0)]
     run: u64,
@@ -35,9 +36,10 @@ pub struct RunArgs {
     tasks: Option<u8>,
     #[command(flatten)]
     ticks: TicksArg,
-    /// Who chooses what happens next.
-    #[arg(long, value_enum, default_value_t = Policy::Portfolio)]
-    schedule: Policy,
+    /// Who chooses what happens next: a policy of `vgdp-sim list policies`, or `normal`, which leaves nothing to
+    /// chance: everybody takes turns and nobody interferes.
+    #[arg(long, value_name = "NAME", value_parser = who, default_value = "portfolio")]
+    policy: Who,
     /// Write the schedule of the run to this file; `-` prints it after the timeline.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -45,29 +47,31 @@ pub struct RunArgs {
     show: Show,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Policy {
-    /// Chance, by the policy whose turn the run is in a hunt.
-    Portfolio,
-    /// Chance, uniformly among all that is enabled.
-    Uniform,
-    /// Chance, with operators and faults spread over the whole run.
-    Placed,
-    /// No chance: everybody takes turns and nobody interferes.
+/// Who chooses.
+#[derive(Clone, Copy)]
+enum Who {
     Normal,
+    Chance(PolicyArg),
+}
+
+fn who(name: &str) -> Result<Who, String> {
+    if name == "normal" { Ok(Who::Normal) } else { policy(name).map(Who::Chance) }
 }
 
 pub fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
-    let RunArgs { scenario, design: DesignArg(design), seed, run, nodes, tasks, ticks, schedule, save, show } = args;
+    let RunArgs { scenario, design: DesignArg(design), seed, run, nodes, tasks, ticks, policy, save, show } = args;
     let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
     let scenario = Scenario { ticks: ticks.or(Ticks::default()), ..scenario.scope(nodes, tasks) };
-    let mut scheduler: Box<dyn Scheduler> = match schedule {
-        Policy::Portfolio => PORTFOLIO.start(seed, run),
-        Policy::Uniform => Box::new(Uniform::new(seed, run)),
-        Policy::Placed => Box::new(Placed::new(seed, run)),
-        Policy::Normal => Box::new(Normal),
-    };
     let style = show.style(&scenario)?;
+    let mut scheduler: Box<dyn Scheduler> = match policy {
+        Who::Normal => Box::new(Normal),
+        Who::Chance(PolicyArg(policy)) => {
+            let seed = asked_seed(seed)?;
+            let quest = Quest { scenario: &scenario, design, policy, seed, runs: run };
+            out.write_all(quest.heading_of_run(run, style.width).as_bytes())?;
+            policy.start(seed, run)
+        }
+    };
     let story = Story::tell(&scenario, design, &mut *scheduler);
     out.write_all(story.timeline(&style, None).as_bytes())?;
     writeln!(out)?;

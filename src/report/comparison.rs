@@ -9,7 +9,7 @@ use super::{counted, grouped, paragraph, wrapped};
 use crate::invariants::INVARIANTS;
 use crate::model::time::Ticks;
 use crate::scenario::Scenario;
-use crate::scheduler::{Deviating, Deviation};
+use crate::scheduler::{Deviating, Deviation, PORTFOLIO};
 use crate::search::{Broken, Cell, Comparison, Pair, Sampled, record};
 
 /// Of which designs the ways to break them are printed below a table.
@@ -325,9 +325,11 @@ pub fn token(it: &Comparison<'_>, scenario: usize, design: usize, deviations: &[
     Token::new(&it.scenarios[scenario], it.designs[design], deviations).to_string()
 }
 
-/// What to type to see the run by which chance found a violation.
+/// What to type to see the run by which chance found a violation; which run it is, where the command line cannot make it.
 pub fn run_command(it: &Comparison<'_>, scenario: usize, design: usize, sampled: &Sampled) -> String {
-    command_of_run(&it.scenarios[scenario], it.designs[design], it.effort.seed, sampled.run)
+    let (seed, run) = (it.effort.seed, sampled.run);
+    let command = command_of_run(&it.scenarios[scenario], it.designs[design], &PORTFOLIO, seed, run);
+    command.unwrap_or_else(|| format!("run {run} of seed {seed}"))
 }
 
 /// A file for each violation: its name, and a schedule that replays.

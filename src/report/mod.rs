@@ -22,6 +22,7 @@ pub use expected::{Expected, ExpectedError};
 pub use facts::{Change, Fact, Scope, changes, facts};
 pub use rulebook::{Citation, citation};
 pub use schedule::{Replayed, Schedule, ScheduleError, Then};
+pub use summary::command_of_run;
 pub use timeline::{About, Aside, Lane, Lanes, Missed, OutOfScope, Story, Style, UnknownLane};
 pub use token::{Token, TokenError};
 pub use told::Told;

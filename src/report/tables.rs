@@ -1,4 +1,6 @@
-//! What there is: scenarios, invariants, rules, assumptions, prices, as text.
+//! What there is: scenarios, invariants, rules, assumptions, prices, designs, policies, as text.
+
+use std::iter;
 
 use super::rulebook::citation;
 use super::schedule::places_of;
@@ -9,6 +11,7 @@ use crate::model::faults::{Disturbance, Lasts};
 use crate::model::rules::Rule;
 use crate::model::time::{Obligation, Span};
 use crate::scenario::Scenario;
+use crate::scheduler::{POLICIES, PORTFOLIO, Policy};
 
 /// The built-in scenarios: scope, what may happen, what it may cost.
 pub fn scenarios(width: usize) -> String {
@@ -89,6 +92,15 @@ pub fn prices(width: usize) -> String {
 pub fn designs(width: usize) -> String {
     let mut out = String::new();
     for it in designs::BUILT_IN {
+        entry(&mut out, it.name(), &[it.sentence()], width);
+    }
+    out
+}
+
+/// The policies of random runs.
+pub fn policies(width: usize) -> String {
+    let mut out = String::new();
+    for it in iter::once(&PORTFOLIO as &dyn Policy).chain(POLICIES.iter().copied()) {
         entry(&mut out, it.name(), &[it.sentence()], width);
     }
     out
