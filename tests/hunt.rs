@@ -3,16 +3,22 @@
 //! The seed is `VGDP_SIM_SEED`, a number or a commit hash, or else 1. It is always printed, and so is each finding with
 //! the one command that runs exactly its schedule again.
 
+#[path = "support/failing.rs"]
+mod failing;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use failing::Failing;
 use vgdp_sim::designs::{CloseOnForcedCancel, Upstream};
 use vgdp_sim::invariants::INVARIANTS;
-use vgdp_sim::model::design::Design;
 use vgdp_sim::model::faults::Disturbance;
+use vgdp_sim::report::command_of_run;
+use vgdp_sim::run::Ended;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{PORTFOLIO, Policy, Scheduler};
 use vgdp_sim::search::{Answer, Campaign, Finding, Hunt, Vacuous, hunt, seed};
@@ -69,18 +75,6 @@ fn small() -> Vec<Scenario> {
     all.map(|it| if it.name == "anything" { it.scope(1, 1) } else { it }).collect()
 }
 
-/// What runs exactly the schedule of a finding again.
-fn command(scenario: &Scenario, design: &dyn Design, seed: u64, run: u64) -> String {
-    let Scenario { name, nodes, tasks, .. } = scenario;
-    let built_in = Scenario::named(name).expect("it is built in");
-    let scope = if (built_in.nodes, built_in.tasks) == (*nodes, *tasks) {
-        String::new()
-    } else {
-        format!(" --nodes {nodes} --tasks {tasks}")
-    };
-    format!("vgdp-sim run --design {} --scenario {name}{scope} --seed {seed} --run {run}", design.name())
-}
-
 /// A million schedules: what is known to be wrong is found, nothing stays undecided, and whoever may strike does.
 #[test]
 fn a_million_schedules_find_the_known_hazards() {
@@ -93,7 +87,8 @@ fn a_million_schedules_find_the_known_hazards() {
         let campaign = Hunt { jobs: jobs(), ..Hunt::default() }.run(scenario, &Upstream, seed, runs);
         total += campaign.runs;
         for Finding { invariant, price, run, .. } in &campaign.findings {
-            let (id, again) = (INVARIANTS[*invariant].id, command(scenario, &Upstream, seed, *run));
+            let again = command_of_run(scenario, &Upstream, &PORTFOLIO, seed, *run).expect("all is built in");
+            let id = INVARIANTS[*invariant].id;
             tell(&format!("{id:<22} price {price}  seed {seed} run {run:<6} {again}"));
             found.insert((scenario.name, id), *price);
         }
@@ -103,7 +98,7 @@ fn a_million_schedules_find_the_known_hazards() {
             scenario.name,
             campaign.coverage.edges.len()
         ));
-        assert_eq!(campaign.undecided, 0, "{}: seed {seed}", scenario.name);
+        assert_eq!(campaign.undecided, 0, "{}", unrest(scenario, seed, runs));
         let idle: Vec<Disturbance> = campaign.coverage.never_struck(scenario).collect();
         assert_eq!(idle, [], "{}: seed {seed}", scenario.name);
     }
@@ -114,6 +109,18 @@ fn a_million_schedules_find_the_known_hazards() {
     assert!(missing.is_empty(), "not found with seed {seed}: {missing:?}");
 }
 
+/// The first run of a campaign that comes to no rest, and how to see it again.
+fn unrest(scenario: &Scenario, seed: u64, runs: u64) -> String {
+    let comes_to_rest = |run| vgdp_sim::run::run(scenario, &Upstream, &mut *PORTFOLIO.start(seed, run)).ended;
+    let run = (0..runs).find(|&run| comes_to_rest(run) != Ended::AtRest).expect("one is undecided");
+    failing(scenario, seed, run).failed("it comes to no rest")
+}
+
+/// A run of upstream by the portfolio.
+fn failing(scenario: &Scenario, seed: u64, run: u64) -> Failing<'_> {
+    Failing { scenario, design: &Upstream, policy: &PORTFOLIO, seed, run }
+}
+
 /// The command of a finding takes the portfolio's turn of that run, and no other state.
 #[test]
 fn a_finding_runs_again_from_its_seed_and_its_run() {
@@ -122,7 +129,11 @@ fn a_finding_runs_again_from_its_seed_and_its_run() {
     assert!(!campaign.findings.is_empty());
     for it in &campaign.findings {
         let report = vgdp_sim::run::run(&scenario, &Upstream, &mut *PORTFOLIO.start(asked_seed(), it.run));
-        assert!(report.broken[it.invariant].is_some(), "{}", command(&scenario, &Upstream, asked_seed(), it.run));
+        assert!(
+            report.broken[it.invariant].is_some(),
+            "{}",
+            failing(&scenario, asked_seed(), it.run).broke(it.invariant)
+        );
     }
 }
 
@@ -183,9 +194,65 @@ fn failing_runs_are_few_bugs() {
         for it in bugs {
             let mut deviating = vgdp_sim::scheduler::Deviating::lenient(&it.deviations);
             let report = vgdp_sim::run::run(&scenario, &Upstream, &mut deviating);
-            assert!(report.broken[invariant].is_some_and(|violation| violation.price <= it.price), "{it:#?}");
+            let is_broken = report.broken[invariant].is_some_and(|violation| violation.price <= it.price);
+            assert!(is_broken, "{it:#?}: {}", failing(&scenario, 1, it.run).broke(invariant));
         }
     }
+}
+
+/// What a test says when it fails on a schedule is enough to make the schedule again.
+#[test]
+fn a_failing_test_says_how_to_see_it_again() {
+    let scenario = Scenario::named("cancel").unwrap();
+    let leak = INVARIANTS.iter().position(|it| it.id == "slot-leak").unwrap();
+    let found = hunt(&scenario, &Upstream, 1, 1_000).findings.into_iter().find(|it| it.invariant == leak).unwrap();
+    let text = failing(&scenario, 1, found.run).broke(leak);
+    let run = found.run;
+    assert!(text.starts_with("slot-leak is broken for a at price 0\n  scenario cancel "), "{text}");
+    assert!(text.contains(&format!("design upstream, policy portfolio, seed 1, run {run}\n")), "{text}");
+    assert!(
+        text.contains(&format!("\n  vgdp-sim run --design upstream --scenario cancel --seed 1 --run {run}\n")),
+        "{text}"
+    );
+    let token = text.split_once("vgdp-sim replay ").expect("deviations tell it").1;
+    let token = vgdp_sim::report::Token::read(token).unwrap();
+    let mut deviating = vgdp_sim::scheduler::Deviating::new(&token.deviations);
+    assert!(vgdp_sim::run::run(&token.scenario, &Upstream, &mut deviating).broken[leak].is_some());
+
+    let other = Scenario { price: 3, ..scenario.clone() };
+    let text = failing(&other, 1, run).failed("it is another");
+    assert!(text.starts_with("it is another\n") && text.contains("no command makes it; it is [cr_"), "{text}");
+}
+
+/// A campaign that is stopped is the campaign of as many runs as it had, whoever made them.
+#[test]
+fn a_stopped_campaign_is_a_shorter_one() {
+    let scenario = Scenario::named("cancel").unwrap();
+    for jobs in [1, 3] {
+        let stop = AtomicBool::new(false);
+        let stops = |done| stop.store(done >= 700, Ordering::Relaxed);
+        let jobs = NonZeroUsize::new(jobs).unwrap();
+        let hunt = Hunt { jobs, samples: 2, done: Some(&stops), stop: Some(&stop), ..Hunt::default() };
+        let campaign = hunt.run(&scenario, &Upstream, 1, 1_000_000);
+        assert!((700..2_000).contains(&campaign.runs), "{}", campaign.runs);
+        let whole = Hunt { samples: 2, ..Hunt::default() }.run(&scenario, &Upstream, 1, campaign.runs);
+        assert_eq!(campaign, whole);
+
+        let none = hunt.run(&scenario, &Upstream, 1, 1_000_000);
+        assert_eq!((none.runs, none.answer(0)), (0, Answer::Undecided(0)), "it was stopped before");
+    }
+}
+
+/// Who is told how many runs are done hears of the last.
+#[test]
+fn runs_are_told_as_they_are_done() {
+    let scenario = Scenario::named("normal").unwrap();
+    let told: Mutex<Vec<u64>> = Mutex::default();
+    let tell = |done| told.lock().unwrap().push(done);
+    Hunt { jobs: jobs(), done: Some(&tell), ..Hunt::default() }.run(&scenario, &Upstream, 1, 300);
+    let mut told = told.into_inner().unwrap();
+    told.sort_unstable();
+    assert!(told.len() > 3 && told.last() == Some(&300), "{told:?}");
 }
 
 /// Somebody who ends each run at once.

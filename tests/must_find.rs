@@ -3,6 +3,10 @@
 //! A hazard is told apart by what its run shows on the way to the harm, since several end alike. A test says at which
 //! price the faithful model shows it; when one is no longer found, either the model or Velero has changed.
 
+#[path = "support/failing.rs"]
+mod failing;
+
+use failing::Failing;
 use vgdp_sim::designs::Upstream;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::api_server::{Phase, PodPhase};
@@ -11,7 +15,7 @@ use vgdp_sim::model::place::TaskId;
 use vgdp_sim::model::rules::Rule;
 use vgdp_sim::run::{Moment, Report, observe};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::Placed;
+use vgdp_sim::scheduler::policy_named;
 
 /// The upload of every scenario here.
 const A: TaskId = TaskId(0);
@@ -20,14 +24,19 @@ const A: TaskId = TaskId(0);
 /// no more than `price`.
 fn find(scenario: &str, price: u8, runs: u64, shows: fn(&Moment<'_>) -> bool, then: fn(&Report) -> bool) {
     let scenario = Scenario { price, ..Scenario::named(scenario).unwrap() };
+    let policy = policy_named("placed-swarm").expect("it is built in");
+    let mut showed = None;
     let found = (0..runs).find(|&index| {
         let mut happened = false;
-        let report = observe(&scenario, &Upstream, &mut Placed::new(1, index), &mut |it| happened |= shows(it));
+        let report = observe(&scenario, &Upstream, &mut *policy.start(1, index), &mut |it| happened |= shows(it));
+        showed = showed.or(happened.then_some(index));
         happened && then(&report)
     });
-    match found {
-        Some(index) => println!("found at price {price} or less in run {index} of {}", scenario.name),
-        None => panic!("not found in {runs} runs of {}", scenario.name),
+    let told = |run, what: &str| Failing { scenario: &scenario, design: &Upstream, policy, seed: 1, run }.failed(what);
+    match (found, showed) {
+        (Some(run), _) => println!("{}", told(run, &format!("found at price {price} or less"))),
+        (None, Some(run)) => panic!("{}", told(run, &format!("in {runs} runs never with that harm; without it first"))),
+        (None, None) => panic!("{}", told(0, &format!("not found in {runs} runs, of which the first"))),
     }
 }
 

@@ -4,8 +4,12 @@
 //!
 //! A sample proves nothing about what it did not find. It guards against a model that has lost a guard.
 
+#[path = "support/failing.rs"]
+mod failing;
+
 use std::fmt::Display;
 
+use failing::Failing;
 use vgdp_sim::designs::Upstream;
 use vgdp_sim::model::api_server::{DataUpload, Phase};
 use vgdp_sim::model::faults::Disturbance as D;
@@ -16,7 +20,7 @@ use vgdp_sim::model::rules::{Action, Class, Enabled, Rule, Setup};
 use vgdp_sim::model::world::World;
 use vgdp_sim::run::{Ended, Moment, observe};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Fired, Normal, Placed, Scheduler, Uniform};
+use vgdp_sim::scheduler::{Fired, Normal, Placed, Policy, Scheduler, Uniform};
 
 /// Runs for each scenario.
 const RUNS: u64 = 20_000;
@@ -36,22 +40,38 @@ trait Claim {
 
 /// Runs a scenario `RUNS` times, asking `choose` for the scheduler of each run, and returns the claim of each run, for
 /// its memories.
-fn search<C: Claim>(scenario: &Scenario, choose: impl Fn(u64) -> Box<dyn Scheduler>, claim: impl Fn() -> C) -> Vec<C> {
+fn search<C: Claim>(scenario: &Scenario, choose: Choose, claim: impl Fn() -> C) -> Vec<C> {
     (0..RUNS)
         .map(|run| {
+            let failing = Failing { scenario, design: &Upstream, policy: &choose, seed: 1, run };
             let mut claim = claim();
             let mut rest = None;
             let mut look = |it: &Moment<'_>| {
-                assert!(claim.at_step(it), "run {run}, step {}: {}", it.step, it.action);
+                let what = || failing.failed(&format!("the claim is false after step {}, {}", it.step, it.action));
+                assert!(claim.at_step(it), "{}", what());
                 rest = Some(*it.is);
             };
-            let report = observe(scenario, &Upstream, choose(run).as_mut(), &mut look);
-            assert_eq!(report.ended, Ended::AtRest, "run {run} comes to no rest");
+            let report = observe(scenario, &Upstream, choose.0(run).as_mut(), &mut look);
+            assert_eq!(report.ended, Ended::AtRest, "{}", failing.failed("it comes to no rest"));
             let rest = rest.expect("a run has steps");
-            assert!(claim.at_rest(&rest), "run {run}, at rest");
+            assert!(claim.at_rest(&rest), "{}", failing.failed("the claim is false at rest"));
             claim
         })
         .collect()
+}
+
+/// Who chooses in each run, as a policy.
+#[derive(Clone, Copy)]
+struct Choose(fn(u64) -> Box<dyn Scheduler>);
+
+impl Policy for Choose {
+    fn name(&self) -> &'static str {
+        "of this test"
+    }
+
+    fn start(&self, _: u64, run: u64) -> Box<dyn Scheduler> {
+        self.0(run)
+    }
 }
 
 /// Every other run places its strikes, the others choose uniformly.
@@ -121,7 +141,7 @@ fn an_exclusive_write_never_overwrites_what_its_writer_has_not_seen() {
     }
 
     let scenario = scenario(2, 1, 1, &[(D::Cancel, 1), (D::Delete, 1), (D::StripFinalizer, 1), (D::Stall, 1)]);
-    let seen = search(&scenario, by_chance, Exclusive::default);
+    let seen = search(&scenario, Choose(by_chance), Exclusive::default);
     for (which, rule) in RULES.iter().enumerate() {
         assert_seen(format!("{} wrote", rule.name()), seen.iter().map(|it| it.written[which]).sum());
         assert_seen(format!("{} was refused", rule.name()), seen.iter().map(|it| it.refused[which]).sum());
@@ -186,7 +206,7 @@ fn a_final_phase_never_changes() {
 
     let scenario =
         scenario(2, 1, 2, &[(D::Cancel, 1), (D::Delete, 1), (D::Evict, 1), (D::DeletePod, 1), (D::Stall, 1)]);
-    let seen = search(&scenario, by_chance, Guarded::default);
+    let seen = search(&scenario, Choose(by_chance), Guarded::default);
     assert_seen("a late writer declined", seen.iter().map(|it| it.declined).sum());
     assert_seen("a late writer's copy was refused", seen.iter().map(|it| it.refused).sum());
 }
@@ -215,7 +235,8 @@ fn an_upload_that_vanishes_while_it_is_started_frees_its_slot() {
         }
     }
 
-    let seen = search(&scenario(2, 1, 2, &[(D::Delete, 1), (D::StripFinalizer, 1)]), while_it_starts, Freed::default);
+    let seen =
+        search(&scenario(2, 1, 2, &[(D::Delete, 1), (D::StripFinalizer, 1)]), Choose(while_it_starts), Freed::default);
     assert_seen("an upload vanished while it was marked InProgress", seen.iter().filter(|it| it.vanished).count());
 }
 
@@ -236,7 +257,7 @@ fn a_worker_closes_no_data_path_that_runs() {
     }
 
     let scenario = scenario(2, 1, 2, &[(D::Cancel, 1), (D::Delete, 1), (D::StripFinalizer, 1), (D::DeletePod, 1)]);
-    let seen = search(&scenario, while_it_starts, Unstarted::default);
+    let seen = search(&scenario, Choose(while_it_starts), Unstarted::default);
     assert_seen("a worker closed a data path", seen.iter().map(|it| it.closed).sum());
 }
 
@@ -294,7 +315,7 @@ fn no_requeue_is_lost() {
     }
 
     let scenario = scenario(1, 3, 1, &[(D::Cancel, 1), (D::Evict, 1), (D::DeletePod, 1), (D::BreakCrWatch, 1)]);
-    let seen = search(&scenario, by_chance, || Requeued {
+    let seen = search(&scenario, Choose(by_chance), || Requeued {
         setup: scenario.setup(&Upstream),
         waited: [0; TASKS],
         time: 0,
@@ -327,6 +348,6 @@ fn a_pod_that_ended_before_its_watcher_was_started_is_seen() {
 
     // Without a fault that breaks or stalls a watch, and with one upload, since a claim remembers but one.
     let scenario = scenario(2, 1, 2, &[(D::Evict, 1), (D::DeletePod, 1), (D::Cancel, 1)]);
-    let seen = search(&scenario, by_chance, Seen::default);
+    let seen = search(&scenario, Choose(by_chance), Seen::default);
     assert_seen("a pod ended before its watcher was started", seen.iter().filter(|it| it.ended).count());
 }

@@ -1,7 +1,11 @@
 //! The policies: whose turn it is, that a seed is enough, and that each is worth its place.
 
+#[path = "support/failing.rs"]
+mod failing;
+
 use std::collections::BTreeSet;
 
+use failing::Failing;
 use vgdp_sim::designs::Upstream;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::rules::{Class, Enabled, Rule};
@@ -37,7 +41,8 @@ fn every_run_comes_to_rest() {
         for policy in all() {
             for index in 0..100 {
                 let report = run(&scenario, &Upstream, &mut *policy.start(4, index));
-                assert_eq!(report.ended, Ended::AtRest, "{} in {}: run {index}", policy.name(), scenario.name);
+                let failing = Failing { scenario: &scenario, design: &Upstream, policy, seed: 4, run: index };
+                assert_eq!(report.ended, Ended::AtRest, "{}", failing.failed("it comes to no rest"));
             }
         }
     }
