@@ -141,3 +141,92 @@ fn a_design_that_is_not_built_in_has_tokens_too() {
     let told = Told::tell(&token.scenario, &NoFailureIsACancel, &token.deviations);
     assert!(told.story.report.broken[broken.invariant].is_some());
 }
+
+/// A source without its comments, so that they may speak of anything.
+fn code(text: &str) -> String {
+    text.lines().map(|it| it.split("//").next().unwrap_or("").to_owned() + "\n").collect()
+}
+
+/// From `start` to the end of the item that begins there: its closing brace, or a semicolon before any brace.
+fn item(code: &str, start: usize) -> &str {
+    let mut depth = 0;
+    for (at, it) in code[start..].char_indices() {
+        match it {
+            '{' => depth += 1,
+            '}' if depth == 1 => return &code[start..=start + at],
+            '}' => depth -= 1,
+            ';' if depth == 0 => return &code[start..start + at],
+            _ => {}
+        }
+    }
+    &code[start..]
+}
+
+/// What of this source is hashed, compared as bytes or serialised by a derived implementation, and every function that
+/// writes the bytes of a token.
+fn persisted(code: &str) -> Vec<&str> {
+    const TRAITS: &[&str] = &["Hash", "IntoBytes", "Serialize", "Deserialize"];
+    let derives = code.match_indices("#[derive(").filter(|(at, _)| {
+        let list = code[*at..].split(")]").next().unwrap_or("");
+        list.split(['(', ',']).any(|it| TRAITS.contains(&it.trim()))
+    });
+    let derives = derives.map(|(at, _)| item(code, at + code[at..].find(")]").expect("it is closed") + 2));
+    let writers = code.match_indices("fn write_").map(|(at, _)| item(code, at));
+    derives.chain(writers.filter(|it| it.contains("Vec<u8>"))).collect()
+}
+
+/// Whether one of the words is of another size on another platform.
+fn depends_on_the_platform(code: &str) -> bool {
+    code.split(|it: char| !it.is_alphanumeric() && it != '_').any(|it| it == "usize" || it == "isize")
+}
+
+fn sources(dir: &std::path::Path, all: &mut Vec<(String, String)>) {
+    for it in std::fs::read_dir(dir).unwrap() {
+        let path = it.unwrap().path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else {
+            all.push((path.display().to_string(), code(&std::fs::read_to_string(&path).unwrap())));
+        }
+    }
+}
+
+/// Tokens, fingerprints and documents are the same on any platform: no `usize` or `isize` is in what is hashed or
+/// written, no bytes are in the order of this machine, and a hasher says itself what it does with the number of a
+/// variant, which the derived `Hash` gives as an `isize`.
+///
+/// It is a look at the text, so it sees what is written down, not what a generic type stands for. The tests of this file
+/// run on 32 bits as well: `cargo test --no-default-features --test tokens --target i686-unknown-linux-musl`, with
+/// `rust-lld` as its linker.
+#[test]
+fn nothing_that_is_hashed_or_written_has_the_size_of_a_word() {
+    let mut all = Vec::new();
+    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut all);
+    let (mut items, mut hashers) = (0, 0);
+    for (name, code) in &all {
+        for it in persisted(code) {
+            assert!(!depends_on_the_platform(it), "{name}: give this a size of its own: {it}");
+            items += 1;
+        }
+        for it in ["to_ne_bytes", "from_ne_bytes", "usize::from_le_bytes", ".len().to_le_bytes", "usize).to_le_bytes"] {
+            assert!(!code.contains(it), "{name}: {it}");
+        }
+        for (at, _) in code.match_indices("impl Hasher for ") {
+            let hasher = item(code, at);
+            let says = hasher.contains("fn write_isize(") && hasher.contains("fn write_usize(");
+            assert!(says || hasher.contains("unreachable!("), "{name}: say how many bytes an isize has: {hasher}");
+            hashers += 1;
+        }
+    }
+    assert!(items > 40 && hashers == 2, "{items} items and {hashers} hashers were looked at");
+}
+
+#[test]
+fn a_word_in_what_is_hashed_is_seen() {
+    let found = |text: &str| persisted(&code(text)).into_iter().any(depends_on_the_platform);
+    assert!(found("#[derive(Clone, Hash)]\nstruct A { of: u8, at: usize }"));
+    assert!(found("#[derive(\n    IntoBytes,\n)]\nenum A { B(isize) }"));
+    assert!(found("fn write_it(bytes: &mut Vec<u8>, it: usize) { }"));
+    assert!(!found("#[derive(Clone)]\nstruct A { at: usize }\n#[derive(Hash)]\nstruct B(u8);\nfn c() -> usize { 1 }"));
+    assert!(!found("#[derive(Hash)]\nstruct A { // a usize\n of: [u8; N] }"));
+}

@@ -65,7 +65,7 @@ pub fn text(it: &Comparison<'_>) -> String {
     let document = Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        effort: Tried { deviations, worlds, runs, seed },
+        effort: Tried { deviations, worlds: worlds as u64, runs, seed },
         invariants: by_id(it.invariants.iter().map(|&it| &INVARIANTS[it]), |it| {
             (it.id, About { sentence: it.sentence, source: Some(it.source) })
         }),
@@ -118,7 +118,7 @@ fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
     OfDesign {
         within: *within,
         partial: *partial,
-        worlds: *worlds,
+        worlds: *worlds as u64,
         undecided: *undecided,
         vacuous: *vacuous,
         invariants: by_id(it.invariants.iter().copied(), found),
@@ -151,7 +151,7 @@ struct Document {
 #[derive(Serialize)]
 struct Tried {
     deviations: u8,
-    worlds: usize,
+    worlds: u64,
     runs: u64,
     seed: u64,
 }
@@ -179,7 +179,7 @@ struct InScenario {
 struct OfDesign {
     within: u8,
     partial: bool,
-    worlds: usize,
+    worlds: u64,
     undecided: u64,
     vacuous: bool,
     invariants: ById<Found>,

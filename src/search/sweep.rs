@@ -433,4 +433,15 @@ impl Hasher for Mixer {
         last[..rest.len()].copy_from_slice(rest);
         self.add(u64::from_le_bytes(last) ^ ((bytes.len() as u64) << 56));
     }
+
+    /// Which variant of an enum it is comes as one of these; it has eight bytes on every platform.
+    #[inline]
+    fn write_isize(&mut self, number: isize) {
+        self.write(&(number as i64).to_le_bytes());
+    }
+
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.write(&(number as u64).to_le_bytes());
+    }
 }
