@@ -67,6 +67,8 @@
 //!   comparing designs, shrinking, explaining.
 //! - [`designs`]: upstream's rivals, one a file; nothing else depends on them.
 //! - [`report`]: tokens and schedules as text, timelines, tables.
+//! - `strategies`: the same things as [proptest](https://docs.rs/proptest) draws and shrinks them, with the feature
+//!   `proptest`.
 //!
 //! # What a violation costs
 //!
@@ -97,3 +99,6 @@ pub mod search;
 pub mod designs;
 
 pub mod report;
+
+#[cfg(feature = "proptest")]
+pub mod strategies;
