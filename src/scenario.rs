@@ -3,6 +3,13 @@
 //! Every run starts from the empty cluster: a scenario is a size, a budget for operators and faults, and the named
 //! steps that come first. No world is written by hand, since an unreachable start is a false alarm.
 
+mod file;
+
+use std::fs;
+use std::path::{self, Path};
+
+pub use file::ScenarioError;
+
 use crate::model::api_server::Phase;
 use crate::model::design::Design;
 use crate::model::faults::Disturbance;
@@ -12,7 +19,7 @@ use crate::model::rules::{Action, Rule, Setup};
 use crate::model::time::{Ticks, Times};
 use crate::model::world::{TooLarge, World};
 
-/// A scope and what may happen in it.
+/// A scope and what may happen in it. Printed, it is one paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// Its name, as on the command line.
@@ -69,10 +76,36 @@ impl Default for Scenario {
 
 /// A scenario that nobody has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no scenario is called `{name}`; did you mean `{nearest}`? (`vgdp-sim list scenarios` shows them all)")]
+#[error(
+    "no scenario is called `{name}`; did you mean `{nearest}`? (`vgdp-sim list scenarios` shows them all; a file of yours is given as `./{name}.json`)"
+)]
 pub struct UnknownScenario {
     name: String,
     nearest: &'static str,
+}
+
+/// An argument that means no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoScenario {
+    /// It is no path, and nothing built in has that name.
+    #[error(transparent)]
+    Unknown(#[from] UnknownScenario),
+    /// The file cannot be read.
+    #[error("`{file}` cannot be read: {why}; `vgdp-sim scenario show cancel` prints a scenario to begin with")]
+    Unreadable {
+        /// Which.
+        file: String,
+        /// Why, as the system says it.
+        why: String,
+    },
+    /// The file holds no scenario.
+    #[error("{file}: {error}")]
+    Wrong {
+        /// Which.
+        file: String,
+        /// What is wrong in it.
+        error: ScenarioError,
+    },
 }
 
 impl Scenario {
@@ -202,6 +235,41 @@ impl Scenario {
         }
         let nearest = crate::report::nearest(name, all.iter().map(|it| it.name)).unwrap_or("normal");
         Err(UnknownScenario { name: name.to_owned(), nearest })
+    }
+
+    /// What an argument means: a file where it has a path separator or ends in `.json`, and else a built-in scenario.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such scenario, or the file cannot be read or holds none; the error says what to do.
+    pub fn meant_by(argument: &str) -> Result<Scenario, NoScenario> {
+        let is_json = Path::new(argument).extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        if !is_json && !argument.contains(path::is_separator) {
+            return Ok(Scenario::named(argument)?);
+        }
+        Scenario::open(argument)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or holds no scenario; the error says what to do.
+    pub fn open(file: &str) -> Result<Scenario, NoScenario> {
+        let named = || file.to_owned();
+        let text =
+            fs::read_to_string(file).map_err(|it| NoScenario::Unreadable { file: named(), why: it.to_string() })?;
+        Scenario::read(&text).map_err(|error| NoScenario::Wrong { file: named(), error })
+    }
+
+    /// Whether it is built in, in whatever scope.
+    pub fn is_built_in(&self) -> bool {
+        Scenario::named(self.name).is_ok_and(|it| it.scope(self.nodes, self.tasks) == *self)
+    }
+
+    /// What to type after `--scenario`: its name, or where it is not built in the file of its name, here.
+    pub fn argument(&self) -> String {
+        if self.is_built_in() { self.name.to_owned() } else { format!("./{}.json", self.name) }
     }
 
     /// The same scenario in another scope.
