@@ -83,8 +83,8 @@ impl CompareArgs {
             }
             None => Scenario::built_in(),
         };
-        let ticks = self.ticks.or(recorded.map_or_else(Ticks::default, |it| it.ticks));
-        let scenarios = scenarios.into_iter().map(|it| Scenario { ticks, ..it }).collect();
+        let ticks = |it: &Scenario| self.ticks.or(recorded.map_or(it.ticks, |it| it.ticks));
+        let scenarios = scenarios.into_iter().map(|it| Scenario { ticks: ticks(&it), ..it }).collect();
         let designs = match recorded.map(Expected::designs).filter(|it| !it.is_empty()) {
             _ if !self.designs.is_empty() => self.designs.iter().map(|it| it.0).collect(),
             Some(names) => names.into_iter().map(|it| design(it).map(|it| it.0)).collect::<Result<_, _>>()?,

@@ -14,7 +14,6 @@ use super::arguments::{DesignArg, PolicyArg, TicksArg, asked_seed, colour, desig
 use super::interrupt::interrupted;
 use super::output::{Failure, INTERRUPTED, VACUOUS, WRONG_INPUT, complain, keep, tell_vacuous};
 use super::progress::Progress;
-use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::summary::{self, Hunted, Kept, Lead, Quest};
 use vgdp_sim::report::{Replayed, Story, Style};
 use vgdp_sim::scenario::Scenario;
@@ -62,8 +61,7 @@ pub fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let (DesignArg(design), PolicyArg(policy), runs) = (args.design, args.policy, args.runs);
     let (seed, stop) = (asked_seed(args.seed)?, interrupted());
     let scenarios = if args.scenarios.is_empty() { Scenario::built_in() } else { args.scenarios.clone() };
-    let ticks = args.ticks.or(Ticks::default());
-    let scenarios: Vec<Scenario> = scenarios.into_iter().map(|it| Scenario { ticks, ..it }).collect();
+    let scenarios: Vec<Scenario> = scenarios.into_iter().map(|it| Scenario { ticks: args.ticks.or(it.ticks), ..it }).collect();
     let quests: Vec<Quest> = scenarios.iter().map(|scenario| Quest { scenario, design, policy, seed, runs }).collect();
     let width = width(args.width);
     out.write_all(quests[0].heading(width).as_bytes())?;

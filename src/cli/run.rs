@@ -8,7 +8,6 @@ use clap::Args;
 use super::arguments::{DesignArg, PolicyArg, Show, TicksArg, asked_seed, design, policy, scenario, seed};
 use super::output::{Failure, code, written};
 use vgdp_sim::model::place::{NODES, TASKS};
-use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::summary::Quest;
 use vgdp_sim::report::{Schedule, Story, Then};
 use vgdp_sim::scenario::Scenario;
@@ -61,7 +60,7 @@ fn who(name: &str) -> Result<Who, String> {
 pub fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let RunArgs { scenario, design: DesignArg(design), seed, run, nodes, tasks, ticks, policy, save, show } = args;
     let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
-    let scenario = Scenario { ticks: ticks.or(Ticks::default()), ..scenario.scope(nodes, tasks) };
+    let scenario = Scenario { ticks: ticks.or(scenario.ticks), ..scenario.scope(nodes, tasks) };
     let style = show.style(&scenario)?;
     let mut scheduler: Box<dyn Scheduler> = match policy {
         Who::Normal => Box::new(Normal),

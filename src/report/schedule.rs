@@ -11,7 +11,9 @@
 //! cr_watch::receives(n0, a)    # what follows a # is for people
 //! ```
 //!
-//! Only `scenario:` is required. `ticks: fine` stands there where the clock moves to more than boundaries. A schedule names its rules, so it outlives a change of the rule table, and people can
+//! Only `scenario:` is required. A scenario that is not built in stands there whole, from `{` to `}` as in a
+//! [file](Scenario::to_json), and says nodes, tasks and ticks itself. `ticks: fine` stands there where the clock moves to
+//! more than boundaries. A schedule names its rules, so it outlives a change of the rule table, and people can
 //! read it, edit it and review it.
 
 use std::fmt::{self, Write as _};
@@ -24,7 +26,7 @@ use crate::model::place::{NODES, NodeId, TASKS, TaskId};
 use crate::model::rules::{Action, Enabled, Rule};
 use crate::model::time::Ticks;
 use crate::run::{Ended, Report};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, ScenarioError};
 use crate::scheduler::{Fired, Replay, Scheduler};
 
 /// What happens after the last action of a schedule.
@@ -110,13 +112,18 @@ impl Schedule {
 
     fn header(&self) -> String {
         let Scenario { name, nodes, tasks, ticks, .. } = &self.scenario;
-        let ticks = if *ticks == Ticks::default() { String::new() } else { format!("ticks: {}\n", ticks.name()) };
+        let scenario = if self.scenario.is_built_in() {
+            let ticks = if *ticks == Ticks::default() { String::new() } else { format!("ticks: {}\n", ticks.name()) };
+            format!("{name}\nnodes: {nodes}\ntasks: {tasks}\n{ticks}")
+        } else {
+            self.scenario.to_json()
+        };
         let invariant = self.invariant.map_or_else(String::new, |it| format!("invariant: {}\n", INVARIANTS[it].id));
         let (design, then) = (self.design, self.then.name());
         let first: Vec<String> = self.scenario.prefix().map(|it| it.to_string()).collect();
         let first = first.join(", ");
         format!(
-            "scenario: {name}\nnodes: {nodes}\ntasks: {tasks}\n{ticks}design: {design}\n{invariant}then: {then}\n\n\
+            "scenario: {scenario}design: {design}\n{invariant}then: {then}\n\n\
              # The scenario itself begins with {first}.\n"
         )
     }
@@ -220,6 +227,17 @@ pub enum ScheduleError {
         /// The line before which it is missing.
         line: usize,
     },
+    /// The scenario that stands in the schedule is none.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Something stands behind a scenario in its last line.
+    #[error("line {line}: `{text}` stands behind the `}}` of the scenario; move it to a line of its own")]
+    BehindScenario {
+        /// The line.
+        line: usize,
+        /// What stands there.
+        text: String,
+    },
 }
 
 const HEADERS: [&str; 7] = ["scenario", "nodes", "tasks", "ticks", "design", "invariant", "then"];
@@ -231,8 +249,12 @@ impl std::str::FromStr for Schedule {
         let mut headers = Headers::default();
         let mut open: Option<Schedule> = None;
         let mut last = 1;
-        for (index, full) in text.lines().enumerate() {
-            let line = index + 1;
+        let (mut rest, mut line) = (text, 0);
+        while !rest.is_empty() {
+            let start = rest;
+            let full;
+            (full, rest) = rest.split_once('\n').unwrap_or((rest, ""));
+            line += 1;
             let content = full.split('#').next().unwrap_or("").trim();
             if content.is_empty() {
                 continue;
@@ -242,6 +264,13 @@ impl std::str::FromStr for Schedule {
                 let header = known_header(line, name)?;
                 if let Some(first) = open.as_ref().and_then(|it| it.lines.first()) {
                     return Err(ScheduleError::LateHeader { line, header, first: *first });
+                }
+                if header == "scenario" && value.starts_with('{') {
+                    let (scenario, lines);
+                    (scenario, lines, rest) = embedded(start, line)?;
+                    headers.set_scenario(line, scenario)?;
+                    line += lines;
+                    continue;
                 }
                 headers.set(line, header, value)?;
                 continue;
@@ -257,6 +286,22 @@ impl std::str::FromStr for Schedule {
             Some(it) => Ok(it),
             None => headers.schedule(last),
         }
+    }
+}
+
+/// The scenario that begins in the first of these lines, over how many more it goes, and the lines behind it.
+fn embedded(text: &str, line: usize) -> Result<(Scenario, usize, &str), ScheduleError> {
+    let start = text.find('{').unwrap_or(0);
+    let column = text[..start].chars().count() + 1;
+    let (scenario, length) = Scenario::read_first(&text[start..], line, column)?;
+    let (json, behind) = text[start..].split_at(length);
+    let lines = json.matches('\n').count();
+    let (last, rest) = behind.split_once('\n').unwrap_or((behind, ""));
+    let surplus = last.split('#').next().unwrap_or("").trim();
+    if surplus.is_empty() {
+        Ok((scenario, lines, rest))
+    } else {
+        Err(ScheduleError::BehindScenario { line: line + lines, text: short(surplus) })
     }
 }
 
@@ -286,6 +331,11 @@ struct Headers {
 }
 
 impl Headers {
+    fn set_scenario(&mut self, line: usize, scenario: Scenario) -> Result<(), ScheduleError> {
+        let twice = self.scenario.replace(scenario).is_some();
+        if twice { Err(ScheduleError::Twice { line, header: "scenario" }) } else { Ok(()) }
+    }
+
     fn set(&mut self, line: usize, header: &'static str, value: &str) -> Result<(), ScheduleError> {
         let unknown =
             |nearest: String, more| ScheduleError::UnknownValue { line, header, value: short(value), nearest, more };
@@ -502,6 +552,28 @@ mod tests {
     }
 
     #[test]
+    fn a_scenario_that_is_not_built_in_stands_in_its_schedule() {
+        let own = Scenario { name: "cancel", price: 1, volumes_at: Some(NodeId(0)), ..Scenario::default() }.scope(1, 2);
+        let (_, actions) = record(&own, &Upstream, &mut Placed::new(1, 3));
+        let schedule = Schedule::new(own, &Upstream, Some(0), Then::Stop, actions);
+        let text = schedule.to_string();
+        assert!(text.starts_with("scenario: {\n  \"schema\": \"vgdp-sim/scenario/1\",\n"), "{text}");
+        assert_eq!(text.parse(), Ok(schedule.clone()));
+        let first = text.lines().nth(schedule.line_of(0) - 1);
+        assert_eq!(first, Some(schedule.actions[0].to_string().as_str()));
+
+        assert_eq!(
+            error(&text.replace("\"tasks\": 2", "\"tasks\": 5")),
+            "line 7, column 12: `tasks` is a whole number from 1 to 4; write `\"tasks\": 4`, say"
+        );
+        let wrong = text.replace(&schedule.actions[0].to_string(), "user::cancel(a)");
+        assert!(error(&wrong).starts_with(&format!("line {}: no rule is called", schedule.line_of(0))));
+        assert!(error(&text.replace("\n}\n", "\n} then: stop\n")).contains("`then: stop` stands behind the `}`"));
+        assert!(error(&format!("scenario: cancel\n{text}")).starts_with("line 2: `scenario:` is given a second time"));
+        assert!(error("scenario: {").starts_with("line 1, column 11: this is no JSON"));
+    }
+
+    #[test]
     fn a_replay_of_what_was_recorded_ends_in_the_same_report() {
         let scenario = Scenario::named("anything").unwrap();
         for index in 0..20 {
@@ -587,8 +659,10 @@ mod tests {
     /// Whatever stands in a file, it is a schedule or an error.
     #[test]
     fn no_text_makes_it_panic() {
-        const PIECES: [&str; 24] = [
+        const PIECES: [&str; 26] = [
             "scenario: cancel",
+            "scenario: {",
+            "}",
             "scenario:",
             "nodes: 2",
             "tasks: 999999",

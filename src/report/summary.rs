@@ -72,7 +72,7 @@ pub struct Hunted<'a> {
 }
 
 /// What to type to make run `run` of a campaign again, and no other: nothing where the command line cannot, since the
-/// scenario, the design or the policy is not built in.
+/// design or the policy is not built in. A scenario that is not built in is looked for in the file of its name.
 ///
 /// ```
 /// use vgdp_sim::designs::Upstream;
@@ -95,17 +95,17 @@ pub fn command_of_run(
     seed: u64,
     run: u64,
 ) -> Option<String> {
-    let built_in = Scenario::named(scenario.name).ok()?;
-    let Scenario { name, nodes, tasks, ticks, .. } = *scenario;
+    let usual = if scenario.is_built_in() { Scenario::named(scenario.name).ok()? } else { scenario.clone() };
+    let Scenario { nodes, tasks, ticks, .. } = *scenario;
     let is_portfolio = policy_named(policy.name()).ok()?.name() == PORTFOLIO.name();
     let unless = |usual: bool, option: String| if usual { String::new() } else { option };
-    let options = unless(built_in.nodes == nodes, format!(" --nodes {nodes}"))
-        + &unless(built_in.tasks == tasks, format!(" --tasks {tasks}"))
-        + &unless(ticks == Ticks::default(), format!(" --ticks {}", ticks.name()))
+    let options = unless(usual.nodes == nodes, format!(" --nodes {nodes}"))
+        + &unless(usual.tasks == tasks, format!(" --tasks {tasks}"))
+        + &unless(usual.ticks == ticks, format!(" --ticks {}", ticks.name()))
         + &unless(is_portfolio, format!(" --policy {}", policy.name()));
     let design = designs::named(design.name()).ok()?.name();
-    let is_built_in = Scenario { ticks, ..built_in.scope(nodes, tasks) } == *scenario;
-    is_built_in.then(|| format!("vgdp-sim run --design {design} --scenario {name}{options} --seed {seed} --run {run}"))
+    let name = scenario.argument();
+    Some(format!("vgdp-sim run --design {design} --scenario {name}{options} --seed {seed} --run {run}"))
 }
 
 impl Quest<'_> {
@@ -431,11 +431,18 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_built_in_has_a_command() {
+    fn only_a_built_in_design_has_a_command_and_another_scenario_needs_its_file() {
+        struct Mine;
+        impl Design for Mine {
+            fn name(&self) -> &'static str {
+                "mine"
+            }
+        }
         let cancel = Scenario::named("cancel").unwrap();
-        let other = Scenario { price: 3, ..cancel.clone() };
-        assert_eq!(command_of_run(&other, &Upstream, &PORTFOLIO, 1, 2), None);
-        assert!(command_of_run(&cancel, &Upstream, &PORTFOLIO, 1, 2).is_some());
+        let other = Scenario { name: "dear", price: 3, ..cancel.clone() };
+        assert_eq!(command_of_run(&cancel, &Mine, &PORTFOLIO, 1, 2), None);
+        let command = command_of_run(&other, &Upstream, &PORTFOLIO, 1, 2).unwrap();
+        assert!(command.contains(" --scenario ./dear.json --seed 1"), "{command}");
     }
 
     #[test]

@@ -214,7 +214,7 @@ pub enum TokenError {
     Senseless,
     /// It is for a scenario that does not exist here.
     #[error(
-        "the token is for a scenario that is not built in (its name has the hash {hash:08x}); replay it with the program that made it (`vgdp-sim list scenarios` shows those of this one)"
+        "the token is for a scenario that is not built in (its name has the hash {hash:08x}); give its file as well, with `--scenario FILE` (`vgdp-sim list scenarios` shows what is built in)"
     )]
     UnknownScenario {
         /// The hash of its name.
@@ -237,8 +237,8 @@ pub enum TokenError {
         deviation: usize,
         /// The hash of its name.
         hash: u32,
-        /// The scenario of the token.
-        scenario: &'static str,
+        /// What to type for the scenario of the token.
+        scenario: String,
     },
     /// It names a visible change that does not exist here.
     #[error(
@@ -249,8 +249,8 @@ pub enum TokenError {
         deviation: usize,
         /// The hash of its name.
         hash: u32,
-        /// The scenario of the token.
-        scenario: &'static str,
+        /// What to type for the scenario of the token.
+        scenario: String,
     },
 }
 
@@ -381,8 +381,8 @@ impl Bytes<'_> {
         let named = u32::from_le_bytes(self.take()?);
         let (node, task) = halves(self.byte()?);
         let rule = Rule::ALL.iter().find(|it| hash(it.name().as_bytes()) == named);
-        let unknown = TokenError::UnknownRule { deviation, hash: named, scenario: scenario.name };
-        let rule = *rule.ok_or(unknown)?;
+        let unknown = || TokenError::UnknownRule { deviation, hash: named, scenario: scenario.argument() };
+        let rule = *rule.ok_or_else(unknown)?;
         let place = |half: u8, of: u8| if half < of { Ok(Some(half)) } else { Err(TokenError::Senseless) };
         let node = if node == NOWHERE { None } else { place(node, scenario.nodes)?.map(NodeId) };
         let task = if task == NOWHERE { None } else { place(task, scenario.tasks)?.map(TaskId) };
@@ -394,8 +394,8 @@ fn event_of(named: u32, task: u8, scenario: &Scenario, deviation: usize) -> Resu
     if task >= scenario.tasks {
         return Err(TokenError::Senseless);
     }
-    let unknown = TokenError::UnknownEvent { deviation, hash: named, scenario: scenario.name };
-    Event::all(TaskId(task)).find(|it| name_of(*it) == named).ok_or(unknown)
+    let unknown = || TokenError::UnknownEvent { deviation, hash: named, scenario: scenario.argument() };
+    Event::all(TaskId(task)).find(|it| name_of(*it) == named).ok_or_else(unknown)
 }
 
 /// The hash of the name of an event, whosever it is. These names are the format, not how an event is printed.

@@ -21,14 +21,14 @@ use crate::model::api_server::Phase;
 use crate::model::faults::Disturbance;
 use crate::model::kind::Kind;
 use crate::model::place::{NODES, NodeId, TASKS};
-use crate::model::time::{Obligation, Span, Times};
+use crate::model::time::{Obligation, Span, Ticks, Times};
 use crate::report::nearest;
 
 /// What a file says that it is.
 const FORMAT: &str = "vgdp-sim/scenario/1";
 
 /// The members of a scenario, in the order in which they are written.
-const MEMBERS: [&str; 14] = [
+const MEMBERS: [&str; 15] = [
     "schema",
     "name",
     "sentence",
@@ -41,6 +41,7 @@ const MEMBERS: [&str; 14] = [
     "only_while",
     "volumes_at",
     "latencies",
+    "ticks",
     "reports_progress",
     "merges_enqueue",
 ];
@@ -135,7 +136,7 @@ impl Scenario {
     /// The scenario as a file, whole, to be edited. [`read`](Scenario::read) makes the same scenario of it.
     pub fn to_json(&self) -> String {
         let Scenario { name, sentence, kind, nodes, tasks, limit, price, allows, only_while, .. } = self;
-        let Scenario { volumes_at, times, reports_progress, merges_enqueue, .. } = self;
+        let Scenario { volumes_at, times, ticks, reports_progress, merges_enqueue, .. } = self;
         let allows = allows.iter().map(|(what, count)| (format!("{what:?}"), count.to_string()));
         let only_while = only_while.iter().map(|(what, phases)| (format!("{what:?}"), list(phases)));
         let volumes_at = volumes_at.map_or("null".to_owned(), |it| quoted(&it.to_string()));
@@ -158,6 +159,7 @@ impl Scenario {
             object(only_while, 2),
             volumes_at,
             object(latencies, 2),
+            format!("\"{ticks:?}\""),
             reports_progress.to_string(),
             merges_enqueue.to_string(),
         ];
@@ -364,6 +366,7 @@ impl<'a> Reader<'a> {
             "only_while" => parts.only_while = self.only_while(it)?,
             "volumes_at" => rest.volumes_at = self.node(it)?,
             "latencies" => rest.times = self.latencies(it)?,
+            "ticks" => rest.ticks = self.one_of("ticks", &Ticks::ALL, it.value, &self.text(it, "Boundaries")?)?,
             "reports_progress" => rest.reports_progress = self.truth(it)?,
             "merges_enqueue" => rest.merges_enqueue = self.truth(it)?,
             _ => {} // "$schema" is for editors
@@ -559,7 +562,7 @@ fn is_a_name(text: &str) -> bool {
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Scenario { name, sentence, kind, nodes, tasks, limit, price, allows, only_while, .. } = self;
-        let Scenario { volumes_at, times, reports_progress, merges_enqueue, .. } = self;
+        let Scenario { volumes_at, times, ticks, reports_progress, merges_enqueue, .. } = self;
         let counted = |number: u8, what: &str| crate::report::counted(u64::from(number), what);
         write!(
             f,
@@ -586,6 +589,9 @@ impl fmt::Display for Scenario {
         }
         for it in Obligation::ALL.iter().filter(|it| times.span(**it) != it.span()) {
             write!(f, " {it:?} takes {} instead of {}.", seconds(times.span(*it)), seconds(it.span()))?;
+        }
+        if *ticks != Ticks::default() {
+            write!(f, " It has {}.", ticks.what())?;
         }
         if !reports_progress {
             f.write_str(" Transfers report no progress.")?;
