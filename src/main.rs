@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use cli::output::{Failure, complain};
-use cli::{compare, hunt, list, manual, replay, run, sensitivity};
+use cli::{compare, hunt, list, manual, replay, run, scenario, sensitivity};
 use vgdp_sim::report::nearest;
 
 /// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
@@ -48,6 +48,8 @@ enum Command {
     Explain(Box<cli::explain::ExplainArgs>),
     /// List what there is.
     List(list::ListArgs),
+    /// Check scenario files, or print a built-in scenario as a file to edit.
+    Scenario(scenario::ScenarioArgs),
     /// Print a script with which a shell completes these commands.
     Completions(manual::CompletionsArgs),
     /// Print the manual page.
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Sensitivity(it)) => sensitivity::asks(&it, out),
         Some(Command::Explain(it)) => cli::explain::explains(&it, out),
         Some(Command::List(it)) => list::lists(&it, out),
+        Some(Command::Scenario(it)) => scenario::scenarios(&it, out),
         Some(Command::Completions(it)) => manual::completes(&it, Cli::command(), out),
         Some(Command::Man(it)) => manual::explains(&it, Cli::command(), out),
     };

@@ -264,7 +264,8 @@ impl Scenario {
 
     /// Whether it is built in, in whatever scope and under whatever ticks.
     pub fn is_built_in(&self) -> bool {
-        Scenario::named(self.name).is_ok_and(|it| Scenario { ticks: self.ticks, ..it.scope(self.nodes, self.tasks) } == *self)
+        Scenario::named(self.name)
+            .is_ok_and(|it| Scenario { ticks: self.ticks, ..it.scope(self.nodes, self.tasks) } == *self)
     }
 
     /// What to type after `--scenario`: its name, or where it is not built in the file of its name, here.

@@ -12,7 +12,7 @@ use vgdp_sim::model::design::Design;
 use vgdp_sim::model::place::{TASKS, TaskId};
 use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::{Lanes, Style, nearest};
-use vgdp_sim::scenario::Scenario;
+use vgdp_sim::scenario::{NoScenario, Scenario};
 use vgdp_sim::scheduler::{Policy, policy_named};
 use vgdp_sim::search;
 
@@ -31,8 +31,8 @@ pub fn invariant(id: &str) -> Result<usize, String> {
     })
 }
 
-pub fn scenario(name: &str) -> Result<Scenario, vgdp_sim::scenario::UnknownScenario> {
-    Scenario::named(name)
+pub fn scenario(name_or_file: &str) -> Result<Scenario, NoScenario> {
+    Scenario::meant_by(name_or_file)
 }
 
 /// To which instants the clock moves.

@@ -13,15 +13,14 @@ use super::output::{BROKEN, Failure, UNDECIDED, VACUOUS, keep, tell_vacuous, wri
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
-use vgdp_sim::model::time::Ticks;
 use vgdp_sim::report::{Expected, Tokens, comparison, expected, json};
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::search::{Comparison, Effort, compare};
 
 #[derive(Args)]
 pub struct CompareArgs {
-    /// Only this scenario; may be given several times.
-    #[arg(long = "scenario", value_name = "NAME", value_parser = scenario)]
+    /// Only this scenario, by name or as a file (`./mine.json`); may be given several times.
+    #[arg(long = "scenario", value_name = "NAME|FILE", value_parser = scenario)]
     scenarios: Vec<Scenario>,
     /// Only this design; may be given several times.
     #[arg(long = "design", value_name = "NAME", value_parser = design)]

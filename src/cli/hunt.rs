@@ -27,8 +27,8 @@ pub struct HuntArgs {
     /// Runs of each scenario.
     #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Hunt only this scenario; may be given several times.
-    #[arg(long = "scenario", value_name = "NAME", value_parser = scenario)]
+    /// Hunt only this scenario, by name or as a file (`./mine.json`); may be given several times.
+    #[arg(long = "scenario", value_name = "NAME|FILE", value_parser = scenario)]
     scenarios: Vec<Scenario>,
     /// The design.
     #[arg(long, value_name = "NAME", value_parser = design, default_value = "upstream")]
@@ -61,7 +61,8 @@ pub fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let (DesignArg(design), PolicyArg(policy), runs) = (args.design, args.policy, args.runs);
     let (seed, stop) = (asked_seed(args.seed)?, interrupted());
     let scenarios = if args.scenarios.is_empty() { Scenario::built_in() } else { args.scenarios.clone() };
-    let scenarios: Vec<Scenario> = scenarios.into_iter().map(|it| Scenario { ticks: args.ticks.or(it.ticks), ..it }).collect();
+    let scenarios: Vec<Scenario> =
+        scenarios.into_iter().map(|it| Scenario { ticks: args.ticks.or(it.ticks), ..it }).collect();
     let quests: Vec<Quest> = scenarios.iter().map(|scenario| Quest { scenario, design, policy, seed, runs }).collect();
     let width = width(args.width);
     out.write_all(quests[0].heading(width).as_bytes())?;

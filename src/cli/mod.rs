@@ -11,4 +11,5 @@ pub mod output;
 pub mod progress;
 pub mod replay;
 pub mod run;
+pub mod scenario;
 pub mod sensitivity;

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, Show, design};
+use super::arguments::{DesignArg, Show, design, scenario};
 use super::interrupt::interrupted;
 use super::output::{DIVERGED, Failure, code};
 use vgdp_sim::designs;
 use vgdp_sim::model::design::Design;
-use vgdp_sim::report::{Aside, Replayed, Schedule, Story, Token, Told, explained, told};
+use vgdp_sim::report::{Aside, Replayed, Schedule, Story, Token, TokenError, Told, explained, told};
+use vgdp_sim::scenario::Scenario;
 use vgdp_sim::search::{Cap, explain};
 
 #[derive(Args)]
@@ -22,6 +23,9 @@ pub struct ReplayArgs {
     /// Replay it on this design, instead of the one for which it was made.
     #[arg(long, value_name = "NAME", value_parser = design)]
     design: Option<DesignArg>,
+    /// The scenario of the token, where that is not built in: its file.
+    #[arg(long, value_name = "FILE", value_parser = scenario)]
+    scenario: Option<Scenario>,
     #[command(flatten)]
     show: Show,
 }
@@ -46,6 +50,10 @@ pub fn replays(args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     if Token::is_meant_by(&text) {
         return replays_token(text.trim(), args, out);
     }
+    if args.scenario.is_some() {
+        let what = format!("`{name}` is a schedule, which says itself of which scenario it is; leave out --scenario");
+        return Err(Failure::Input(what));
+    }
     let schedule: Schedule = text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))?;
     let style = args.show.style(&schedule.scenario)?;
     let mut replay = Replayed::new(&schedule);
@@ -68,7 +76,7 @@ pub fn replays(args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
 }
 
 fn replays_token(text: &str, args: &ReplayArgs, out: &mut dyn Write) -> Result<u8, Failure> {
-    let token = Token::read(text).map_err(|it| Failure::Input(it.to_string()))?;
+    let token = token(text, args.scenario.as_ref()).map_err(Failure::Input)?;
     let design = match args.design {
         Some(DesignArg(it)) => it,
         None => token.design().map_err(|it| Failure::Input(it.to_string()))?,
@@ -98,4 +106,15 @@ fn no_return(told: &Told, token: &Token, design: &dyn Design) -> Vec<Aside> {
     let cap = Cap { worlds: WORLDS, stop: Some(interrupted()) };
     let it = explain(&token.scenario, design, &token.deviations, invariant, cap);
     it.map_or_else(|_| Vec::new(), |it| explained::asides(&it))
+}
+
+fn token(text: &str, scenario: Option<&Scenario>) -> Result<Token, String> {
+    let Some(scenario) = scenario else { return Token::read(text).map_err(|it| it.to_string()) };
+    Token::read_among(text, std::slice::from_ref(scenario)).map_err(|it| match it {
+        TokenError::UnknownScenario { hash } => format!(
+            "the token is for another scenario than `{}` (its name has the hash {hash:08x}); give --scenario that one, or leave it out where it is built in",
+            scenario.name
+        ),
+        it => it.to_string(),
+    })
 }

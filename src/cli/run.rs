@@ -9,14 +9,14 @@ use super::arguments::{DesignArg, PolicyArg, Show, TicksArg, asked_seed, design,
 use super::output::{Failure, code, written};
 use vgdp_sim::model::place::{NODES, TASKS};
 use vgdp_sim::report::summary::Quest;
-use vgdp_sim::report::{Schedule, Story, Then};
+use vgdp_sim::report::{Story, told};
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Normal, Scheduler};
 
 #[derive(Args)]
 pub struct RunArgs {
-    /// The scenario.
-    #[arg(long, value_name = "NAME", value_parser = scenario)]
+    /// The scenario: the name of a built-in one, or a file (`./mine.json`).
+    #[arg(long, value_name = "NAME|FILE", value_parser = scenario)]
     scenario: Scenario,
     /// The design.
     #[arg(long, value_name = "NAME", value_parser = design, default_value = "upstream")]
@@ -39,7 +39,8 @@ pub struct RunArgs {
     /// chance: everybody takes turns and nobody interferes.
     #[arg(long, value_name = "NAME", value_parser = who, default_value = "portfolio")]
     policy: Who,
-    /// Write the schedule of the run to this file; `-` prints it after the timeline.
+    /// Write the run to this file, to be edited and replayed: what it broke, its story, its schedule; `-` prints it after
+    /// the timeline.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     #[command(flatten)]
@@ -62,13 +63,16 @@ pub fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
     let scenario = Scenario { ticks: ticks.or(scenario.ticks), ..scenario.scope(nodes, tasks) };
     let style = show.style(&scenario)?;
-    let mut scheduler: Box<dyn Scheduler> = match policy {
-        Who::Normal => Box::new(Normal),
+    let (made_by, mut scheduler): (String, Box<dyn Scheduler>) = match policy {
+        Who::Normal => {
+            let (scenario, design) = (scenario.argument(), design.name());
+            (format!("vgdp-sim run --design {design} --scenario {scenario} --policy normal"), Box::new(Normal))
+        }
         Who::Chance(PolicyArg(policy)) => {
             let seed = asked_seed(seed)?;
             let quest = Quest { scenario: &scenario, design, policy, seed, runs: run };
             out.write_all(quest.heading_of_run(run, style.width).as_bytes())?;
-            policy.start(seed, run)
+            (quest.command(run), policy.start(seed, run))
         }
     };
     let story = Story::tell(&scenario, design, &mut *scheduler);
@@ -76,8 +80,7 @@ pub fn runs(args: RunArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     writeln!(out)?;
     out.write_all(story.verdict(&style).as_bytes())?;
     if let Some(path) = save {
-        let invariant = story.report.violations().next().map(|it| it.0);
-        let text = Schedule::new(scenario, design, invariant, Then::Stop, story.schedule()).to_string();
+        let text = told::saved(&story, design, &made_by);
         if path.as_os_str() == "-" {
             write!(out, "\n{text}")?;
         } else {

@@ -110,7 +110,7 @@ pub fn command_of_run(
 
 impl Quest<'_> {
     /// What to type to make that run of it again.
-    fn command(&self, run: u64) -> String {
+    pub fn command(&self, run: u64) -> String {
         let Quest { scenario, design, policy, seed, .. } = *self;
         command_of_run(scenario, design, policy, seed, run).unwrap_or_else(|| {
             let (scenario, design, policy) = (scenario.name, design.name(), policy.name());

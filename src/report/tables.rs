@@ -31,6 +31,11 @@ pub fn scenarios(width: usize) -> String {
     out
 }
 
+/// What a scenario is, as a paragraph that `heading` begins.
+pub fn scenario(heading: &str, it: &Scenario, width: usize) -> String {
+    paragraph(&format!("{heading} {it}"), 0, width)
+}
+
 /// The invariants: what each says, when it must hold, and who says so.
 pub fn invariants(width: usize) -> String {
     let mut out = String::new();

@@ -1,14 +1,19 @@
 //! A schedule told by its deviations: first as sentences, then as a run in which each of them is marked.
 
+use std::fmt::Write as _;
+
 use super::paragraph;
 use super::rulebook::citation;
-use super::timeline::{Aside, Story, actor};
+use super::schedule::{Schedule, Then};
+use super::timeline::{Aside, Story, Style, actor};
 use super::token::Token;
+use crate::invariants::INVARIANTS;
 use crate::model::design::Design;
 use crate::model::rules::{Action, Class, Enabled};
 use crate::model::time::Ticks;
 use crate::scenario::Scenario;
 use crate::scheduler::{Departure, Deviating, Deviation, Fired, Scheduler, Until};
+use crate::search::{deviate, shrink};
 
 /// Of what a token is, and on which design it is replayed.
 pub fn heading(token: &Token, design: &dyn Design, width: usize) -> String {
@@ -43,6 +48,27 @@ pub fn sentences(deviations: &[Deviation], width: usize) -> String {
     }
     out.push_str(&paragraph("Then run normally.", 0, width));
     out
+}
+
+/// A run as a file, to be kept and edited: how it was made, how it ended and what it broke, how the first of that comes about
+/// as departures from the normal schedule where it can be told so, and what was done.
+pub fn saved(story: &Story, design: &dyn Design, made_by: &str) -> String {
+    const WIDTH: usize = 100;
+    let style = Style { width: WIDTH, ..Style::default() };
+    let (scenario, actions) = (&story.scenario, story.schedule());
+    let first = story.report.violations().next();
+    let mut told = format!("Made by `{made_by}`.\n\n{}", story.verdict(&style));
+    if let Some((invariant, it)) = first {
+        let until = (it.step as usize + 1).saturating_sub(scenario.prefix().count()).min(actions.len());
+        let needed = shrink(scenario, design, &actions[..until], invariant, it.price);
+        if let Some(deviations) = deviate(scenario, design, &needed, invariant, it.price) {
+            let id = INVARIANTS[invariant].id;
+            let _ = write!(told, "\nFor {id} this is enough:\n\n{}", sentences(&deviations, WIDTH));
+        }
+    }
+    let told: String = told.lines().map(|it| format!("# {it}").trim_end().to_owned() + "\n").collect();
+    let schedule = Schedule::new(scenario.clone(), design, first.map(|it| it.0), Then::Stop, actions);
+    format!("{told}\n{schedule}")
 }
 
 /// A deviation as a sentence.
@@ -119,6 +145,11 @@ impl Told {
         Told { story, made: follower.made, deviations: deviations.to_vec() }
     }
 
+    /// What it was told to do differently from the normal schedule.
+    pub fn deviations(&self) -> &[Deviation] {
+        &self.deviations
+    }
+
     /// The first deviation that was not made, if there is one.
     pub fn missed(&self) -> Option<usize> {
         (self.made.len() < self.deviations.len()).then_some(self.made.len())
@@ -134,7 +165,7 @@ impl Told {
     pub fn tell_missed(&self, token: &Token, design: &dyn Design, width: usize) -> Option<String> {
         let index = self.missed()?;
         let (number, sentence) = (index + 1, sentence(&self.deviations[index]));
-        let scenario = self.story.scenario.name;
+        let scenario = self.story.scenario.argument();
         let name = design.name();
         let so = if !token.is_for(design) {
             format!("So the schedule does not say whether {name} survives")
@@ -172,7 +203,6 @@ mod tests {
     use super::*;
     use crate::designs::Upstream;
     use crate::model::rules::Rule;
-    use crate::report::Style;
     use crate::search::sweep;
 
     fn leak() -> (Scenario, Vec<Deviation>) {
