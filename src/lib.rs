@@ -69,6 +69,7 @@
 //! - [`report`]: tokens and schedules as text, timelines, tables.
 //! - `strategies`: the same things as [proptest](https://docs.rs/proptest) draws and shrinks them, with the feature
 //!   `proptest`.
+//! - [`mod@expect`]: what one expects of a design, a line each, for the tests of whoever proposes it.
 //!
 //! # What a violation costs
 //!
@@ -99,6 +100,8 @@ pub mod search;
 pub mod designs;
 
 pub mod report;
+
+pub mod expect;
 
 #[cfg(feature = "proptest")]
 pub mod strategies;
