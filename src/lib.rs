@@ -105,3 +105,8 @@ pub mod expect;
 
 #[cfg(feature = "proptest")]
 pub mod strategies;
+
+/// The code of the guide is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide.md")]
+pub struct Guide;

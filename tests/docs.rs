@@ -15,17 +15,19 @@ const INVARIANTS_PAGE: &str = include_str!("../docs/invariants.md");
 const SCENARIOS_PAGE: &str = include_str!("../docs/scenarios.md");
 const DESIGNS_PAGE: &str = include_str!("../docs/designs.md");
 const DESIGN_PAGE: &str = include_str!("../docs/design.md");
+const GUIDE_PAGE: &str = include_str!("../docs/guide.md");
 const CONTRIBUTING: &str = include_str!("../CONTRIBUTING.md");
 const ARCHITECTURE: &str = include_str!("../ARCHITECTURE.md");
 
 /// The pages that this test looks after.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 9] = [
     ("docs/protocol.md", PROTOCOL),
     ("docs/kubernetes.md", KUBERNETES),
     ("docs/invariants.md", INVARIANTS_PAGE),
     ("docs/scenarios.md", SCENARIOS_PAGE),
     ("docs/designs.md", DESIGNS_PAGE),
     ("docs/design.md", DESIGN_PAGE),
+    ("docs/guide.md", GUIDE_PAGE),
     ("CONTRIBUTING.md", CONTRIBUTING),
     ("ARCHITECTURE.md", ARCHITECTURE),
 ];

@@ -395,7 +395,7 @@ mod command_line {
                  Cancel x2, price 0, the user sets spec.cancel, only while Prepared or InProgress; DeletePod x1, price \
                  1, the user deletes the pod (a drain, a preemption or a taint eviction looks the same). ContainerStart \
                  takes 1 s to 60 s instead of 1 s or more. GarbageCollection takes 5 s or more instead of 0 s to 30 s. \
-                 PrepareTimeout takes 600 s or more instead of 1800 s or more. Transfers report no progress. Caches and \
+                 PrepareTimeout takes 600 s or more instead of 1800 s or more. It has time moving to window boundaries and to 2 s and 60 s before them. Transfers report no progress. Caches and \
                  enqueue-only listeners move in one step."
             )
         );
@@ -427,7 +427,7 @@ mod command_line {
         let replay = vgdp_sim(&["replay", &schedule]);
         assert_eq!(replay.code, Some(1), "{}", replay.err);
         assert!(replay.out.contains("\nBroken: slot-leak:"), "{}", replay.out);
-        let run = vgdp_sim(&["run", "--scenario", file, "--schedule", "normal"]);
+        let run = vgdp_sim(&["run", "--scenario", file, "--policy", "normal"]);
         assert_eq!(run.code, Some(0), "{}", run.err);
         let twice = vgdp_sim(&["replay", &schedule, "--scenario", file]);
         assert_eq!(twice.code, Some(2));
@@ -466,8 +466,8 @@ mod command_line {
         let it = vgdp_sim(&["run", "--scenario", file, "--run", &index.to_string(), "--save", &saved]);
         assert_eq!(it.code, Some(1), "{}", it.err);
         let text = fs::read_to_string(&saved).unwrap();
-        let made_by = "# Made by `vgdp-sim run --scenario ./my-pods.json --design upstream --nodes 2 --tasks 1";
-        assert!(text.starts_with(&format!("{made_by} --seed 1 --run {index} --schedule portfolio`.\n")), "{text}");
+        let made_by = "# Made by `vgdp-sim run --design upstream --scenario ./my-pods.json";
+        assert!(text.starts_with(&format!("{made_by} --seed 1 --run {index}`.\n")), "{text}");
         assert!(text.contains("# Broken: slot-leak: no slot is held for ever"), "{text}");
         assert!(text.contains("# Run normally, but:\n#   1. after "), "{text}");
 
