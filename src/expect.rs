@@ -41,7 +41,7 @@ const WORLDS: usize = 20_000_000;
 /// The environment variable that says which runs a hunt makes.
 const SEED: &str = "VGDP_SIM_SEED";
 /// How a story is shown.
-const STYLE: Style = Style { width: 100, colour: false, all: false, verbose: false };
+const STYLE: Style = Style { width: 100, colour: false, all: false, verbose: false, follow: None, columns: None };
 
 /// Begins to say what is expected of `design`.
 pub fn expect(design: &dyn Design) -> Expect<'_> {
