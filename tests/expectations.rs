@@ -68,8 +68,8 @@ fn a_broken_invariant_is_told_whole_and_its_token_replays() {
             "\nRun normally, but:\n  1. after ",
             ": the user deletes the pod\n     (user::deletes_pod(a)).\nThen run normally.\n",
             "\npod-deleted: Somebody deletes the pod of an upload",
-            "... 4 steps that changed nothing outside\n", // folded
-            "--- deviation 1: user::deletes_pod(a), from outside ---",
+            " that changed nothing outside (--all shows them).\n", // folded
+            "   D1 --",
             "\nBroken: slot-leak: no slot is held for ever",
             &format!("\nToken: {token}\nTo see it again:\n    vgdp-sim replay {token}\n"),
             "\nTo search again, where `design` is upstream:\n",
