@@ -12,7 +12,7 @@ use super::output::{BROKEN, DIVERGED, Failure, INTERRUPTED, written};
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
-use vgdp_sim::report::{Replayed, Schedule, Token, Told, explained};
+use vgdp_sim::report::{Replayed, Schedule, Token, Told, explained, itf, markdown, mermaid, page};
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::Deviating;
@@ -56,8 +56,16 @@ pub struct ExplainArgs {
 pub enum Format {
     /// A story for people.
     Text,
+    /// A story for a pull request, with a sequence diagram.
+    Markdown,
+    /// The sequence diagram alone.
+    Mermaid,
+    /// A page for a browser: one file, which loads nothing.
+    Html,
     /// JSON (vgdp-sim/explained/1).
     Json,
+    /// The run in the Informal Trace Format, for the viewers of Apalache and Quint.
+    Itf,
 }
 
 /// A schedule told by its deviations, and what it is about.
@@ -98,7 +106,11 @@ pub fn explains(args: &ExplainArgs, out: &mut dyn Write) -> Result<u8, Failure> 
 
 fn shown(args: &ExplainArgs, it: &Explained<'_>) -> Result<String, Failure> {
     Ok(match args.format {
+        Format::Markdown => markdown::text(it),
+        Format::Mermaid => mermaid::text(it),
+        Format::Html => page::case(it, ""),
         Format::Json => explained::json(it),
+        Format::Itf => itf::text(it),
         Format::Text => {
             let style = args.show.style(&it.scenario)?;
             let mut text = explained::text(it, style.width);

@@ -12,12 +12,13 @@
 //!   "design": { "name": "upstream", "sentence": "..." },
 //!   "invariant": { "id": "slot-leak", "sentence": "...", "source": "...", "costs": "..." },
 //!   "verdict": { "task": "a", "price": 0, "step": 128, "time": 302, "also": ["slot-late"] },
+//!   "lanes": [{ "id": "n0", "meaning": "node-agent" }],
 //!   "run": {
 //!     "deviations": [{ "text": "after a becomes ...", "before": 51 }],
 //!     "token": "vgdp1-...", "ended": "at rest", "seconds": 302,
 //!     "start": [{ "scope": "api", "name": "a.phase", "value": "none" }],
 //!     "steps": [
-//!       { "step": 51, "time": 2, "action": "user::cancels(a)", "actor": "user", "class": "operator",
+//!       { "step": 51, "time": 2, "action": "user::cancels(a)", "actor": "user", "lane": "user", "class": "operator",
 //!         "sentence": "The user cancels the upload.", "event": "a is cancelled",
 //!         "changes": [{ "scope": "api", "name": "a.cancel", "was": "no", "is": "yes" }], "broken": [] }
 //!     ]
@@ -44,6 +45,7 @@
 //! - `twin` and `difference` are null where no single deviation can be left out. `difference.run` and `difference.twin`
 //!   are the steps that make the first visible change in which the runs are not `alike`, or null after the last one.
 //!   `late`: the steps, of the run and of the twin, of the first visible change that comes at another time, or null.
+//! - `lanes` are the columns of a timeline, from left to right; `lane` names one, and is null for the clock.
 //! - `scope` is from where a fact can be seen: `api`, `slot`, `process`, `goroutine` or `view`.
 
 use std::fmt::Write as _;
@@ -52,7 +54,7 @@ use serde::Serialize;
 
 use super::facts::{Change, Scope, changes, facts};
 use super::rulebook::citation;
-use super::timeline::{Aside, actor};
+use super::timeline::{Aside, Lane, actor};
 use super::token::Token;
 use super::{counted, duration, grouped, paragraph};
 use crate::event::Event;
@@ -124,7 +126,8 @@ pub fn text(it: &Explained<'_>, width: usize) -> String {
     out.push_str("\nNo way back\n");
     out.push_str(&paragraph(&no_way_back(it), 2, width));
     out.push_str("\nThe same run less one deviation\n");
-    out.push_str(&the_twin(it, width));
+    out.push_str(&paragraph(&the_twin(it), 2, width));
+    out.push_str(&differences(it, width));
     out.push_str("\nWhat it costs\n");
     out.push_str(&paragraph(&the_price(it), 2, width));
     out.push_str("\nStep by step\n");
@@ -149,19 +152,26 @@ pub fn asides(it: &Explained<'_>) -> Vec<Aside> {
 /// The command that shows the run step by step.
 pub fn command(it: &Explained<'_>) -> String {
     let token = token(it, &it.run);
-    format!("vgdp-sim replay {token}")
+    let file =
+        if it.scenario.is_built_in() { String::new() } else { format!(" --scenario {}", it.scenario.argument()) };
+    format!("vgdp-sim replay {token}{file}")
 }
 
 fn token(it: &Explained<'_>, run: &Recording) -> Token {
     Token::new(&it.scenario, it.design, &run.deviations)
 }
 
-fn invariant(it: &Explained<'_>) -> &'static Invariant {
+pub(super) fn invariant(it: &Explained<'_>) -> &'static Invariant {
     &INVARIANTS[it.invariant]
 }
 
 fn heading(it: &Explained<'_>, width: usize) -> String {
     let Invariant { id, sentence, .. } = invariant(it);
+    paragraph(&format!("{id}: {sentence}."), 0, width) + &paragraph(&verdict(it), 0, width)
+}
+
+/// Who breaks it, at what price, by how many deviations, and where: one sentence.
+pub(super) fn verdict(it: &Explained<'_>) -> String {
     let (name, task, scenario) = (it.design.name(), it.violation.task, &it.scenario);
     let deviations = match it.run.deviations.len() as u64 {
         0 => "in the normal run itself".to_owned(),
@@ -171,16 +181,13 @@ fn heading(it: &Explained<'_>, width: usize) -> String {
         0 => "at price 0, so in normal operation".to_owned(),
         price => format!("at price {price}"),
     };
-    let mut out = paragraph(&format!("{id}: {sentence}."), 0, width);
     let where_ = scenario.sentence.trim_end_matches('.');
-    let how = format!(
+    format!(
         "{name} breaks it for {task}, {price}, {deviations}, in scenario {}: {} ({}).",
         scenario.name,
         lower(where_),
         who_is_who(it)
-    );
-    out.push_str(&paragraph(&how, 0, width));
-    out
+    )
 }
 
 /// What the letters and numbers stand for: `uploads a and b, nodes n0 and n1, 1 slot each`.
@@ -200,10 +207,11 @@ fn who_is_who(it: &Explained<'_>) -> String {
 }
 
 /// Something in the story.
-struct Entry {
-    time: u32,
-    mark: String,
-    text: String,
+pub(super) struct Entry {
+    pub(super) time: u32,
+    /// `==` where no way back is left, `!!` for the violation, and the number of a deviation with a point.
+    pub(super) mark: String,
+    pub(super) text: String,
 }
 
 impl Entry {
@@ -215,7 +223,7 @@ impl Entry {
 }
 
 /// What somebody outside sees of the run until the invariant is broken, its deviations and where no way back was left.
-fn story(it: &Explained<'_>) -> Vec<Entry> {
+pub(super) fn story(it: &Explained<'_>) -> Vec<Entry> {
     let run = &it.run;
     let mut entries: Vec<Entry> = Vec::new();
     let mut open = false; // the last entry takes more of the same time
@@ -295,7 +303,7 @@ fn happenings(was: &World, taken: &Taken) -> Vec<String> {
 }
 
 /// A deviation as a sentence.
-fn deviates(it: &Deviation) -> String {
+pub(super) fn deviates(it: &Deviation) -> String {
     match (it.departure, it.point.next) {
         (Departure::Does(action), _) => does(action),
         (Departure::First(action), _) => format!("out of turn {}", does(action)),
@@ -331,7 +339,7 @@ fn lower(sentence: &str) -> String {
 }
 
 /// Where no way back was left, and who could have helped.
-fn no_way_back(it: &Explained<'_>) -> String {
+pub(super) fn no_way_back(it: &Explained<'_>) -> String {
     let NoReturn { open, first, worlds, .. } = it.no_return;
     let worlds = grouped(worlds as u64);
     let at = |step: usize| {
@@ -403,17 +411,21 @@ fn who_could_help(it: &Explained<'_>, step: usize) -> String {
 }
 
 /// What the twin does, and where it first looks different.
-fn the_twin(it: &Explained<'_>, width: usize) -> String {
+pub(super) fn the_twin(it: &Explained<'_>) -> String {
     let id = invariant(it).id;
-    let Some(twin) = &it.twin else {
-        let text = if it.run.deviations.is_empty() {
-            "There is none: the normal run itself fails.".to_owned()
-        } else {
+    match &it.twin {
+        Some(twin) => format!("{} {}", how_it_ends(twin, id), how_they_part(it, twin)),
+        None if it.run.deviations.is_empty() => "There is none: the normal run itself fails.".to_owned(),
+        None => {
             format!("There is none: whichever single deviation is left out, {id} is still broken, or there is no rest.")
-        };
-        return paragraph(&text, 2, width);
-    };
-    let mut out = paragraph(&format!("{} {}", how_it_ends(twin, id), how_they_part(it, twin)), 2, width);
+        }
+    }
+}
+
+/// In which facts the two differ there.
+fn differences(it: &Explained<'_>, width: usize) -> String {
+    let Some(twin) = &it.twin else { return String::new() };
+    let mut out = String::new();
     let (run, other) = twin.worlds(&it.run);
     let all = changes(other, run);
     let told: Vec<&Change> = all.iter().filter(|it| it.scope <= Scope::Process && it.name != "price left").collect();
@@ -476,7 +488,7 @@ fn how_they_part(it: &Explained<'_>, other: &Twin) -> String {
     )
 }
 
-fn the_price(it: &Explained<'_>) -> String {
+pub(super) fn the_price(it: &Explained<'_>) -> String {
     let Invariant { id, sentence, .. } = invariant(it);
     let costs = costs(id).map_or_else(|| format!("It does not hold that {sentence}."), str::to_owned);
     let price = match it.violation.price {
@@ -529,6 +541,9 @@ pub fn json(it: &Explained<'_>) -> String {
             time: violation.time,
             also: also(it),
         },
+        lanes: Lane::all(scenario.nodes, scenario.tasks)
+            .map(|it| OfLane { id: it.to_string(), meaning: it.meaning() })
+            .collect(),
         run: of_run(it, &it.run),
         no_return: of_no_return(it),
         twin: it.twin.as_ref().map(|twin| OfTwin {
@@ -550,6 +565,7 @@ fn of_run(it: &Explained<'_>, run: &Recording) -> OfRun {
         time: taken.time,
         action: taken.action.to_string(),
         actor: actor(taken.action),
+        lane: Lane::of(taken.action).map(|it| it.to_string()),
         class: class(taken.action.class()),
         sentence: citation(taken.action.rule()).sentence,
         event: taken.event.map(|it| it.to_string()),
@@ -653,10 +669,17 @@ struct Document {
     design: About,
     invariant: AboutInvariant,
     verdict: Verdict,
+    lanes: Vec<OfLane>,
     run: OfRun,
     no_return: OfNoReturn,
     twin: Option<OfTwin>,
     difference: Option<OfDifference>,
+}
+
+#[derive(Serialize)]
+struct OfLane {
+    id: String,
+    meaning: &'static str,
 }
 
 #[derive(Serialize)]
@@ -720,6 +743,7 @@ struct OfStep {
     time: u32,
     action: String,
     actor: String,
+    lane: Option<String>,
     class: &'static str,
     sentence: String,
     event: Option<String>,

@@ -46,7 +46,7 @@ impl Lane {
     }
 
     /// What it stands for, in a legend.
-    pub(super) fn meaning(self) -> &'static str {
+    pub fn meaning(self) -> &'static str {
         match self {
             Lane::User => "user, operator, fault",
             Lane::Server => "velero server",

@@ -1,0 +1,170 @@
+//! What `explain` writes for other programs: each format says the same run, within the limits of whoever shows it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde_json::Value;
+
+use vgdp_sim::designs::Upstream;
+use vgdp_sim::report::{explained, itf, markdown, mermaid, page};
+use vgdp_sim::scenario::Scenario;
+use vgdp_sim::search::{Cap, Explained, explain, sweep};
+
+/// A cheap explanation of each invariant that upstream breaks in a scenario within two deviations.
+fn all(scenario: &str) -> Vec<Explained<'static>> {
+    let scenario = Scenario::named(scenario).unwrap();
+    let found = sweep(&scenario, &Upstream, 2, 1_000_000);
+    let explained = found.broken.iter().map(|it| {
+        explain(&scenario, &Upstream, &it.deviations, it.invariant, Cap::worlds(2_000)).expect("it is broken")
+    });
+    explained.collect()
+}
+
+fn each(check: impl Fn(&Explained<'_>)) {
+    for scenario in ["cancel", "pod-deleted", "download-cancel"] {
+        let all = all(scenario);
+        assert!(!all.is_empty());
+        all.iter().for_each(&check);
+    }
+}
+
+fn value(json: &str) -> Value {
+    serde_json::from_str(json).expect("it is JSON")
+}
+
+#[test]
+fn the_json_keeps_to_its_schema() {
+    let schema = jsonschema::validator_for(&value(include_str!("../schemas/explained.schema.json"))).unwrap();
+    each(|it| {
+        let json = value(&explained::json(it));
+        let errors: Vec<String> = schema.iter_errors(&json).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    });
+    let mut other = value(&explained::json(&all("pod-deleted")[0]));
+    other["verdict"]["price"] = "none".into();
+    assert!(!schema.is_valid(&other), "the schema lets anything pass");
+}
+
+#[test]
+fn the_itf_trace_has_every_variable_in_every_state() {
+    each(|it| {
+        let trace = value(&itf::text(it));
+        let vars: BTreeSet<&str> = trace["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        let states = trace["states"].as_array().unwrap();
+        assert_eq!(states.len(), it.run.steps.len() + 1);
+        for (index, state) in states.iter().enumerate() {
+            let state = state.as_object().unwrap();
+            let names: BTreeSet<&str> = state.keys().map(String::as_str).filter(|it| *it != "#meta").collect();
+            assert_eq!((names, &state["#meta"]["index"]), (vars.clone(), &Value::from(index)));
+            let action = if index == 0 { "init".to_owned() } else { it.run.steps[index - 1].action.to_string() };
+            assert_eq!(state["action"], action.as_str());
+        }
+        let phase = |state: &Value| state["a_phase"].as_str().unwrap().to_owned();
+        let phases: BTreeSet<String> = states.iter().map(phase).collect();
+        assert!(phases.len() > 3, "{phases:?}");
+    });
+}
+
+#[test]
+fn a_diagram_names_whom_it_draws_and_stays_within_the_limits() {
+    each(|it| {
+        let text = mermaid::text(it);
+        assert!(text.len() < 50_000);
+        let known: BTreeSet<&str> =
+            text.lines().filter_map(|it| it.trim().strip_prefix("participant ")?.split(' ').next()).collect();
+        let mut arrows = 0;
+        for line in text.lines().map(str::trim) {
+            let Some((who, rest)) = line.split_once("->>").or_else(|| line.split_once("-x")) else { continue };
+            if line.starts_with("Note") {
+                continue;
+            }
+            let whom = rest.split(':').next().unwrap();
+            assert!(known.contains(who) && known.contains(whom), "{line}");
+            arrows += 1;
+        }
+        assert!(arrows > 3 && arrows <= mermaid::MOST, "{text}");
+        for number in 1..=it.run.deviations.len() {
+            assert!(text.contains(&format!(": Deviation {number}: ")), "{text}");
+        }
+        assert!(text.contains(" is broken for "), "{text}");
+    });
+}
+
+#[test]
+fn a_story_for_a_pull_request_is_short_enough_and_says_how_to_replay_it() {
+    each(|it| {
+        let text = markdown::text(it);
+        assert!(text.len() < markdown::LIMIT);
+        assert!(text.contains(&format!("```sh\n{}\n```", explained::command(it))), "{text}");
+        assert_eq!(text.matches("```").count() % 2, 0);
+        let rows: Vec<&str> = text.lines().filter(|it| it.starts_with("| ")).collect();
+        assert!(rows.len() > 5 && rows.iter().all(|it| it.replace("\\|", "").matches('|').count() == 4), "{text}");
+    });
+}
+
+#[test]
+fn a_page_is_small_loads_nothing_and_holds_the_json() {
+    each(|it| {
+        let text = page::case(it, "");
+        assert!(text.len() < 100_000 + 4_000 * it.run.steps.len(), "{} bytes", text.len());
+        for loads in ["http:", "https:", "src=", "<link", "@import", "url("] {
+            assert!(!text.contains(loads), "{loads}");
+        }
+        let (_, data) = text.split_once("id=\"data\">").expect("it has data");
+        let (data, _) = data.split_once("</script>").expect("the data ends");
+        assert_eq!(value(data), value(&explained::json(it)));
+    });
+}
+
+/// A browser, if there is one here.
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name))).find(|it| it.is_file())
+}
+
+/// Whether the page, at that step, shows each fact as the JSON has it.
+fn check_step(browser: &Path, file: &Path, json: &Value, step: usize) {
+    let url = format!("file://{}#step={step}", file.display());
+    let it = Command::new(browser).args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", &url]).output();
+    let dom = String::from_utf8(it.expect("the browser starts").stdout).unwrap();
+    let steps = json["run"]["steps"].as_array().unwrap();
+    let mut facts: Vec<(&str, &str)> = Vec::new();
+    for it in json["run"]["start"].as_array().unwrap() {
+        facts.push((it["name"].as_str().unwrap(), it["value"].as_str().unwrap()));
+    }
+    for change in steps[..=step].iter().flat_map(|it| it["changes"].as_array().unwrap()) {
+        let (name, is) = (change["name"].as_str().unwrap(), change["is"].as_str().unwrap());
+        match facts.iter_mut().find(|it| it.0 == name) {
+            Some(it) => it.1 = is,
+            None => facts.push((name, is)),
+        }
+    }
+    assert!(dom.contains(&format!("<strong>Step {step}, ")), "the page does not stand at step {step}");
+    let rows: Vec<&str> = dom.split("data-fact=\"").skip(1).collect();
+    assert!(rows.len() > 5, "{} facts", rows.len());
+    for row in rows {
+        let (name, rest) = row.split_once('"').unwrap();
+        let cell = rest.split_once("<td class=\"value\">").unwrap().1.split("</td>").next().unwrap();
+        let shown = cell.replace("<mark>", "").replace("</mark>", "").replace("&gt;", ">").replace("&amp;", "&");
+        let is = facts.iter().find(|it| it.0 == name).map_or("", |it| it.1);
+        assert_eq!((name, shown.as_str()), (name, is), "step {step}");
+    }
+}
+
+/// In a real browser the page shows at each step what the JSON says.
+#[test]
+#[ignore = "needs Chromium: cargo test --test formats -- --ignored"]
+fn a_browser_shows_what_the_json_says() {
+    let browser = browser().expect("install chromium");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("case.html");
+    let it = &all("pod-deleted")[0];
+    fs::write(&file, page::case(it, "")).unwrap();
+    let json = value(&explained::json(it));
+    let last = it.run.steps.len() - 1;
+    for step in [0, it.run.made[0], it.violation.step as usize, last].into_iter().chain((10..last).step_by(25)) {
+        check_step(&browser, &file, &json, step);
+    }
+}
