@@ -91,7 +91,7 @@ fn sizes() {
 fn size(name: &str, nodes: u8, up_to: u8) {
     let scenario = small(name, nodes);
     for up_to in 0..=up_to.min(scenario.price) {
-        let bounds = Bounds { up_to, most_worlds: MOST_WORLDS, jobs: 1 };
+        let bounds = Bounds { up_to, most_worlds: MOST_WORLDS, ..Bounds::default() };
         let (seconds, proof) = timed(|| prove(&Scenario { price: up_to, ..scenario.clone() }, &Upstream, bounds));
         let all = proof.partial.map(|it| it.extent).or(proof.complete.last().copied()).expect("something was searched");
         println!(

@@ -503,7 +503,7 @@ fn seed() -> u64 {
 mod tests {
     use super::*;
     use crate::designs::Upstream;
-    use crate::search::Partial;
+    use crate::search::{Cut, Partial};
 
     fn expectation(outcome: Outcome) -> Expectation<'static> {
         let it = expect(&Upstream).in_scenario("cancel");
@@ -515,7 +515,7 @@ mod tests {
         expected = "whether upstream breaks crash in scenario cancel is not decided: the sweep stopped at 20 worlds and tried only 1 deviation in full"
     )]
     fn a_sweep_that_stopped_early_meets_no_expectation() {
-        let swept = Sweep { within: 1, worlds: 20, partial: true, broken: Vec::new() };
+        let swept = Sweep { within: 1, worlds: 20, partial: true, stopped: Some(Cut::AtWorlds), broken: Vec::new() };
         expectation(Outcome::Swept(swept)).holds("crash");
     }
 
@@ -523,7 +523,8 @@ mod tests {
     #[should_panic(expected = "is not decided: the proof stopped at 0 worlds of price 0; ask for a smaller scope")]
     fn a_proof_that_stopped_early_meets_no_expectation() {
         let bounds = Bounds { most_worlds: 10, ..Bounds::default() };
-        let partial = Some(Partial { price: 0, steps: 0, extent: crate::search::Extent::default() });
+        let extent = crate::search::Extent::default();
+        let partial = Some(Partial { price: 0, steps: 0, extent, stopped: Cut::AtWorlds });
         let proof = Proof { partial, broken: Vec::new(), ..prove(&Scenario::default(), &Upstream, bounds) };
         expectation(Outcome::Proved(proof)).holds_all();
     }

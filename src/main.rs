@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use cli::output::{Failure, complain};
-use cli::{compare, hunt, list, manual, replay, run, scenario, sensitivity};
+use cli::{compare, hunt, list, manual, prove, replay, run, scenario, sensitivity};
 use vgdp_sim::report::nearest;
 
 /// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
@@ -26,11 +26,11 @@ struct Cli {
     compare: compare::CompareArgs,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, and for run and replay no invariant broken; 1 an invariant was broken, or \
-    what was compared is not as expected; 2 something is wrong with the arguments or a file, or a hunt could not \
-    write its schedules (it prints what it found all the same); 3 nothing that a scenario allows ever acted, so nothing \
-    is shown; 4 a replay diverged; 5 a run came to no rest; 130 Ctrl-C ended a search early (what it had found is \
-    printed and kept). `explain --help` has its own.";
+const EXIT_CODES: &str = "Exit codes: 0 done, and for run, replay and prove no invariant broken; 1 an invariant was broken, or \
+    what was compared is not as expected; 2 something is wrong with the arguments or a file, or a hunt or a proof \
+    could not write its schedules (it prints what it found all the same); 3 nothing that a scenario allows ever acted, so nothing \
+    is shown; 4 a replay diverged; 5 a run came to no rest; 6 a proof found nothing, but stopped at its bound on worlds; \
+    130 Ctrl-C ended a search early (what it had found is printed and kept). `explain --help` has its own.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -38,6 +38,8 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Run scenarios many times by chance and write the schedules that broke something.
     Hunt(hunt::HuntArgs),
+    /// Visit every reachable world of a small scope: the cheapest way to break each invariant, or that there is none.
+    Prove(Box<prove::ProveArgs>),
     /// Make one run and show its timeline and what it broke.
     Run(Box<run::RunArgs>),
     /// Replay a token or a schedule file: how it departs from the normal run, its timeline, and what it broke.
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         None => compare::compares(&cli.compare, out),
         Some(Command::Compare(it)) => compare::compares(&it, out),
         Some(Command::Hunt(it)) => hunt::hunts(&it, out),
+        Some(Command::Prove(it)) => prove::proves(&it, out),
         Some(Command::Run(it)) => run::runs(*it, out),
         Some(Command::Replay(it)) => replay::replays(&it, out),
         Some(Command::Sensitivity(it)) => sensitivity::asks(&it, out),

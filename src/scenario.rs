@@ -279,6 +279,24 @@ impl Scenario {
         Scenario { nodes, tasks, ..self }
     }
 
+    /// The same scenario in its small form: caches of custom resources and their enqueue-only listeners move in one step,
+    /// and transfers are over before they would report progress. It has some thirtieth of the worlds. What it shows, it
+    /// shows of this form.
+    #[must_use]
+    pub fn small(self) -> Scenario {
+        Scenario { merges_enqueue: true, reports_progress: false, ..self }
+    }
+
+    /// Whether it is in its small form.
+    pub fn is_small(&self) -> bool {
+        self.merges_enqueue && !self.reports_progress
+    }
+
+    /// The fewest nodes with which it makes sense: its volumes may be tied to a node.
+    pub fn least_nodes(&self) -> u8 {
+        self.volumes_at.map_or(1, |it| it.0 + 1)
+    }
+
     /// What does not change during a run of it.
     pub fn setup<'a>(&self, design: &'a dyn Design) -> Setup<'a> {
         let mut phases = [u8::MAX; Disturbance::ALL.len()];

@@ -1,6 +1,7 @@
 //! The proof: it counts and finds what plain searches count and find, and its findings replay.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use vgdp_sim::designs::{CloseOnTerminal, LevelTriggeredCancel, Upstream};
 use vgdp_sim::invariants::{INVARIANTS, Kind};
@@ -13,10 +14,13 @@ use vgdp_sim::model::place::TaskId;
 use vgdp_sim::model::rules::{Action, Class, Enabled, Rule, Setup};
 use vgdp_sim::model::time::{Obligation as O, Span, Times};
 use vgdp_sim::model::world::World;
+use vgdp_sim::report::proof;
+use vgdp_sim::report::summary::Kept;
+use vgdp_sim::report::{Replayed, Schedule, Token, Told};
 use vgdp_sim::run::{Ended, observe, run};
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Normal, Replay};
-use vgdp_sim::search::{Bounds, Proof, prove, sweep};
+use vgdp_sim::search::{Bounds, Cut, Extent, Proof, hunt, prove, sweep};
 
 #[path = "support/stateright_model.rs"]
 mod stateright_model;
@@ -274,6 +278,26 @@ fn a_sweep_finds_nothing_that_a_proof_excludes() {
     assert!(found >= 10, "only {found} violations were compared");
 }
 
+/// Nor does chance.
+#[test]
+fn a_hunt_finds_nothing_that_a_proof_excludes() {
+    let priced =
+        ["pod-deleted", "watch-broken"].map(|it| (Scenario { price: 1, ..small(it) }, &Upstream as &dyn Design));
+    let mut found = 0;
+    for (scenario, design) in scopes().into_iter().chain(priced) {
+        let proof = prove(&scenario, design, Bounds::default());
+        for it in hunt(&scenario, design, 1, 2_000).findings {
+            let id = INVARIANTS[it.invariant].id;
+            let cheapest = proof.cheapest(it.invariant).expect(id);
+            let report = run(&scenario, design, &mut Replay::then_normal(&it.schedule));
+            let steps = report.broken[it.invariant].expect(id).step + 1;
+            assert!((cheapest.price, cheapest.steps) <= (it.price, steps), "{id} in {}", scenario.name);
+            found += 1;
+        }
+    }
+    assert!(found >= 10, "only {found} violations were compared");
+}
+
 /// The answer is the same, to the last action.
 #[test]
 fn several_threads_find_what_one_finds() {
@@ -295,6 +319,7 @@ fn a_bounded_proof_says_how_far_it_came() {
     for most_worlds in [10, 60_000, 120_000, 200_000] {
         let some = prove(&scenario, &Upstream, Bounds { most_worlds, ..Bounds::default() });
         let partial = some.partial.expect("there are more worlds");
+        assert_eq!(partial.stopped, Cut::AtWorlds);
         assert!(partial.extent.worlds as usize <= most_worlds);
         assert!(most_worlds < 1_000 || partial.extent.worlds as usize > most_worlds / 2);
         assert_eq!(some.complete, all.complete[..some.complete.len()]);
@@ -310,6 +335,84 @@ fn a_bounded_proof_says_how_far_it_came() {
     }
     let free = prove(&scenario, &Upstream, Bounds { up_to: 0, ..Bounds::default() });
     assert_eq!((free.up_to(), free.complete[0]), (Some(0), all.complete[0]));
+}
+
+/// Told to stop it says what it has covered, and has found what there is within that.
+#[test]
+fn an_interrupted_proof_says_how_far_it_came() {
+    let scenario = small("normal");
+    let all = prove(&scenario, &Upstream, Bounds::default());
+    let stop = AtomicBool::new(false);
+    let told = |price: u8, extent: &Extent| {
+        assert_eq!(price, 0);
+        stop.fetch_or(extent.worlds > 60_000, Ordering::Relaxed);
+    };
+    let some =
+        prove(&scenario, &Upstream, Bounds { stop: Some(&stop), told: Some(&told), jobs: 2, ..Bounds::default() });
+    let partial = some.partial.expect("it was stopped");
+    assert_eq!((partial.stopped, some.complete.len()), (Cut::Interrupted, 0));
+    assert!(partial.extent.worlds > 60_000 && partial.extent.worlds < all.complete[0].worlds);
+    for it in &all.broken {
+        assert!(!partial.has_tried(it.price, it.steps) || some.broken.contains(it), "{}", INVARIANTS[it.invariant].id);
+    }
+    let text = some.to_string();
+    assert!(text.contains("interrupted") && text.contains("None at price 0 within"), "{text}");
+    assert!(!text.contains(": all ") && !text.contains("No livelock: "), "{text}");
+}
+
+/// Of the scenario itself and of its small form: each file replays as it stands, and each token breaks the same.
+#[test]
+fn every_way_to_break_something_replays() {
+    let cancel = Scenario::named("cancel").unwrap().scope(1, 1);
+    let priced = Scenario::named("pod-deleted").unwrap().scope(1, 1).small();
+    let invariants: Vec<usize> = (0..INVARIANTS.len()).collect();
+    let mut tokens = 0;
+    for (scenario, most_worlds) in [(cancel, 250_000), (priced, 1_000_000)] {
+        let proof = prove(&scenario, &Upstream, Bounds { most_worlds, ..Bounds::default() });
+        let ways = proof::ways(&proof, &Upstream, &invariants);
+        assert_eq!(ways.len(), proof.broken.len());
+        assert!(!ways.is_empty());
+        for way in ways {
+            let invariant = way.invariant.expect("there is no livelock");
+            let schedule: Schedule = way.file_text.parse().unwrap();
+            assert_eq!((&schedule.scenario, schedule.invariant), (&scenario, way.invariant), "{}", way.file_name);
+            let mut replay = Replayed::new(&schedule);
+            let report = run(&schedule.scenario, &Upstream, &mut replay);
+            assert_eq!(replay.divergence(&report), None, "{}", way.file_name);
+            let (broken, cheapest) = (report.broken[invariant], proof.cheapest(invariant).unwrap());
+            assert_eq!(broken.map(|it| (it.price, it.step + 1)), Some((cheapest.price, cheapest.steps)));
+            if let Some((deviations, token)) = way.token {
+                let token = Token::read(&token).unwrap();
+                assert_eq!((&token.scenario, token.deviations.len()), (&scenario, deviations));
+                let told = Told::tell(&token.scenario, &Upstream, &token.deviations);
+                assert!(told.story.report.broken[invariant].is_some_and(|it| it.price <= cheapest.price));
+                tokens += 1;
+            }
+        }
+    }
+    assert!(tokens > 0, "no token was read");
+}
+
+/// What JSON says of an invariant, and what it says of the whole.
+#[test]
+fn json_says_what_is_proved_broken_or_open() {
+    let scenario = Scenario::named("normal").unwrap().scope(1, 1).small();
+    let invariants: Vec<usize> = (0..INVARIANTS.len()).collect();
+    for (most_worlds, otherwise) in [(1_000_000, "proved"), (100_000, "open")] {
+        let proof = prove(&scenario, &Upstream, Bounds { most_worlds, ..Bounds::default() });
+        let ways =
+            proof::ways(&proof, &Upstream, &invariants).into_iter().map(|it| (it, Kept::Not)).collect::<Vec<_>>();
+        let text = proof::json(&proof, &invariants, &ways);
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&document["schema"], &document["form"]), (&proof::SCHEMA.into(), &"small".into()));
+        assert_eq!(document["partial"].is_null(), proof.partial.is_none());
+        for (index, it) in INVARIANTS.iter().enumerate() {
+            let of = &document["invariants"][it.id];
+            let answer = if proof.cheapest(index).is_some() { "broken" } else { otherwise };
+            assert_eq!(of["answer"], answer, "{}", it.id);
+            assert_eq!(of["price"].is_null(), answer != "broken", "{}", it.id);
+        }
+    }
 }
 
 // Livelocks.
@@ -414,14 +517,126 @@ fn a_certificate_says_what_it_covers() {
     let scenario = small("normal");
     let proof = prove(&scenario, &Upstream, Bounds::default());
     let text = proof.to_string();
-    for part in ["all 78952 worlds", "time moving to window boundaries", "None up to price 0: slot-leak", "No livelock"]
-    {
+    let none = "None up to price 0 (all 78,952 worlds, time moving to window boundaries): slot-leak";
+    for part in ["1 node, 1 task", "all 78,952 worlds", none, "No livelock: "] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
     let cancelled = cancelled_while(&[(D::Cancel, &[Phase::New])]);
-    let livelock = prove(&cancelled, &TriesAgain { deleted: false }, Bounds::default()).to_string();
+    let tries_again = TriesAgain { deleted: false };
+    let livelock = prove(&cancelled, &tries_again, Bounds::default()).to_string();
     assert!(livelock.contains("Livelock at price 0 after "), "{livelock}");
     let mut seen = 0;
     observe(&scenario, &Upstream, &mut Normal, &mut |_| seen += 1);
     assert!(proof.complete[0].steps >= seen);
+}
+
+// The command line.
+
+#[cfg(feature = "cli")]
+mod cli {
+    use std::process::{Command, Stdio};
+
+    use vgdp_sim::invariants::INVARIANTS;
+
+    const OUT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/prove");
+
+    fn command(args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vgdp-sim"));
+        command.args(["prove", "--out", OUT]).args(args).env_remove("COLUMNS");
+        command
+    }
+
+    /// Its exit code, its output and its errors.
+    fn proves(args: &[&str]) -> (i32, String, String) {
+        let it = command(args).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (it.status.code().unwrap(), text(it.stdout), text(it.stderr))
+    }
+
+    const NORMAL: [&str; 5] = ["--scenario", "normal", "--nodes", "1", "--small"];
+
+    fn normal(more: &[&str]) -> (i32, String, String) {
+        proves(&[&NORMAL[..], more].concat())
+    }
+
+    #[test]
+    fn exit_codes_tell_proved_broken_and_open_apart() {
+        let (code, out, err) = normal(&["--invariant", "slot-leak"]);
+        assert_eq!((code, err), (0, String::new()), "{out}");
+        let (code, out, err) = normal(&["--invariant", "orphan-watcher"]);
+        assert_eq!((code, err), (1, String::new()), "{out}");
+        let (code, out, err) = normal(&["--invariant", "slot-leak", "--max-worlds", "20000"]);
+        assert_eq!((code, err), (6, String::new()), "{out}");
+        assert!(out.contains("stopped at ") && out.contains("Every schedule of up to "), "{out}");
+    }
+
+    #[test]
+    fn the_number_of_jobs_changes_no_byte() {
+        let one = normal(&["--jobs", "1"]);
+        assert_eq!(normal(&["--jobs", "3"]), one);
+        let json = normal(&["--jobs", "1", "--json"]);
+        assert_eq!(normal(&["--jobs", "2", "--json"]), json);
+    }
+
+    #[test]
+    fn what_it_prints_to_type_shows_the_violation() {
+        let (_, out, _) = normal(&["--invariant", "orphan-watcher"]);
+        let line = out.lines().find_map(|it| it.trim().strip_prefix("vgdp-sim replay ")).expect("a command to type");
+        let replayed = Command::new(env!("CARGO_BIN_EXE_vgdp-sim")).args(["replay", line]).output().unwrap();
+        assert_eq!(replayed.status.code(), Some(1));
+        assert!(String::from_utf8(replayed.stdout).unwrap().contains("Broken: orphan-watcher"));
+    }
+
+    #[test]
+    fn all_that_is_printed_stays_within_its_width() {
+        for width in [80, 120] {
+            let (_, out, _) = normal(&["--width", &width.to_string()]);
+            for line in out.lines().filter(|it| !it.contains("vgdp-sim replay")) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+            assert!(INVARIANTS.iter().all(|it| out.contains(it.id)), "{out}");
+        }
+    }
+
+    #[test]
+    fn bad_input_gets_one_paragraph_that_ends_with_what_to_type() {
+        let no_node = ["--scenario", "forced-cancel-by-other-node", "--nodes", "1"];
+        let cases: [(&[&str], &str); 5] = [
+            (&no_node, "give --nodes 2 or more"),
+            (&["--scenario", "cancel", "--nodes", "7"], "not in 1..=3"),
+            (&["--scenario", "cancel", "--max-worlds", "0"], "not in 1..="),
+            (&["--scenario", "cancle"], "did you mean `cancel`"),
+            (&[], "--scenario"),
+        ];
+        for (args, says) in cases {
+            let (code, out, err) = proves(args);
+            assert_eq!((code, out.as_str(), err.trim_end().lines().count()), (2, "", 1), "{err}");
+            assert!(err.starts_with("error: ") && err.contains(says), "{err}");
+        }
+    }
+
+    #[cfg(target_os = "linux")] // elsewhere it does not ask how much memory is free
+    #[test]
+    fn a_bound_beyond_the_memory_is_refused_with_the_bytes_of_a_world() {
+        let (code, _, err) = proves(&["--scenario", "cancel", "--max-worlds", "4000000000"]);
+        if code == 2 {
+            assert!(err.contains("bytes each") && err.contains("give --max-worlds "), "{err}");
+        } else {
+            panic!("there are hundreds of gigabytes, or nobody asked: {err}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn after_ctrl_c_it_says_what_was_covered() {
+        let mut command = command(&["--scenario", "anything", "--jobs", "1", "--max-worlds", "4000000"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let it = child.wait_with_output().unwrap();
+        let out = String::from_utf8(it.stdout).unwrap();
+        assert_eq!(it.status.code(), Some(130), "{out}");
+        assert!(out.contains("interrupted. Every schedule of up to "), "{out}");
+    }
 }

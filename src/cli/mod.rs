@@ -9,6 +9,7 @@ pub mod list;
 pub mod manual;
 pub mod output;
 pub mod progress;
+pub mod prove;
 pub mod replay;
 pub mod run;
 pub mod scenario;

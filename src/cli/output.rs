@@ -20,6 +20,8 @@ pub const DIVERGED: u8 = 4;
 pub const INTERRUPTED: u8 = 130;
 /// A run came to no rest.
 pub const UNDECIDED: u8 = 5;
+/// A proof stopped at its bound on worlds and found nothing by then.
+pub const OPEN: u8 = 6;
 
 /// Why it ends early.
 pub enum Failure {

@@ -547,8 +547,8 @@ pub fn json(it: &Explained<'_>) -> String {
         run: of_run(it, &it.run),
         no_return: of_no_return(it),
         twin: it.twin.as_ref().map(|twin| OfTwin {
-            left_out: twin.left_out,
-            lost: twin.lost.clone(),
+            left_out: twin.left_out as u64,
+            lost: twin.lost.iter().map(|it| *it as u64).collect(),
             run: of_run(it, &twin.run),
         }),
         difference: it.twin.as_ref().map(|twin| of_difference(it, twin)),
@@ -561,7 +561,7 @@ pub fn json(it: &Explained<'_>) -> String {
 fn of_run(it: &Explained<'_>, run: &Recording) -> OfRun {
     let deviations = run.deviations.iter().zip(&run.made);
     let steps = run.steps.iter().enumerate().map(|(step, taken)| OfStep {
-        step,
+        step: step as u64,
         time: taken.time,
         action: taken.action.to_string(),
         actor: actor(taken.action),
@@ -581,7 +581,9 @@ fn of_run(it: &Explained<'_>, run: &Recording) -> OfRun {
             .collect(),
     });
     OfRun {
-        deviations: deviations.map(|(it, &before)| OfDeviation { text: it.to_string(), before }).collect(),
+        deviations: deviations
+            .map(|(it, &before)| OfDeviation { text: it.to_string(), before: before as u64 })
+            .collect(),
         token: token(it, run).to_string(),
         ended: match run.report.ended {
             Ended::AtRest => "at rest",
@@ -603,12 +605,12 @@ fn of_no_return(it: &Explained<'_>) -> OfNoReturn {
     let step = it.no_return.at_the_latest().filter(|it_| *it_ <= it.violation.step as usize);
     OfNoReturn {
         exact: it.no_return.step().is_some() || it.no_return.was_never_open(),
-        step,
+        step: step.map(|it| it as u64),
         action: step.map(|step| it.run.steps[step].action.to_string()),
         never_open: it.no_return.was_never_open(),
-        open: *open,
-        closed: *closed,
-        worlds: *worlds,
+        open: open.map(|it| it as u64),
+        closed: *closed as u64,
+        worlds: *worlds as u64,
         stopped: stopped.map(|it| match it {
             Stopped::Cap => "cap",
             Stopped::Interrupted => "interrupted",
@@ -625,10 +627,10 @@ fn of_difference(it: &Explained<'_>, twin: &Twin) -> OfDifference {
     let (run, other) = twin.worlds(&it.run);
     let facts = changes(other, run).into_iter();
     OfDifference {
-        alike: twin.difference.alike,
-        run: twin.difference.run,
-        twin: twin.difference.twin,
-        late: twin.difference.late,
+        alike: twin.difference.alike as u64,
+        run: twin.difference.run.map(|it| it as u64),
+        twin: twin.difference.twin.map(|it| it as u64),
+        late: twin.difference.late.map(|it| (it.0 as u64, it.1 as u64)),
         facts: facts
             .map(|Change { scope, task: _, name, was, is }| OfDifferent {
                 scope: scope_name(scope),
@@ -727,7 +729,7 @@ struct OfRun {
 #[derive(Serialize)]
 struct OfDeviation {
     text: String,
-    before: usize,
+    before: u64,
 }
 
 #[derive(Serialize)]
@@ -739,7 +741,7 @@ struct OfFact {
 
 #[derive(Serialize)]
 struct OfStep {
-    step: usize,
+    step: u64,
     time: u32,
     action: String,
     actor: String,
@@ -762,12 +764,12 @@ struct OfChange {
 #[derive(Serialize)]
 struct OfNoReturn {
     exact: bool,
-    step: Option<usize>,
+    step: Option<u64>,
     action: Option<String>,
     never_open: bool,
-    open: Option<usize>,
-    closed: usize,
-    worlds: usize,
+    open: Option<u64>,
+    closed: u64,
+    worlds: u64,
     stopped: Option<&'static str>,
     way: Vec<String>,
     rescue: Option<OfRescue>,
@@ -781,17 +783,17 @@ struct OfRescue {
 
 #[derive(Serialize)]
 struct OfTwin {
-    left_out: usize,
-    lost: Vec<usize>,
+    left_out: u64,
+    lost: Vec<u64>,
     run: OfRun,
 }
 
 #[derive(Serialize)]
 struct OfDifference {
-    alike: usize,
-    run: Option<usize>,
-    twin: Option<usize>,
-    late: Option<(usize, usize)>,
+    alike: u64,
+    run: Option<u64>,
+    twin: Option<u64>,
+    late: Option<(u64, u64)>,
     facts: Vec<OfDifferent>,
 }
 

@@ -126,9 +126,9 @@ fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
 }
 
 /// An object with ids as its keys, in a given order.
-struct ById<T>(Vec<(&'static str, T)>);
+pub(super) struct ById<T>(Vec<(&'static str, T)>);
 
-fn by_id<I: IntoIterator, T>(all: I, entry: impl FnMut(I::Item) -> (&'static str, T)) -> ById<T> {
+pub(super) fn by_id<I: IntoIterator, T>(all: I, entry: impl FnMut(I::Item) -> (&'static str, T)) -> ById<T> {
     ById(all.into_iter().map(entry).collect())
 }
 

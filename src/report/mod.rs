@@ -12,6 +12,7 @@ pub mod json;
 pub mod markdown;
 pub mod mermaid;
 pub mod page;
+pub mod proof;
 pub mod rulebook;
 pub mod schedule;
 pub mod sensitivity;

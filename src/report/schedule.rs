@@ -393,8 +393,9 @@ impl Headers {
         let Headers { scenario, nodes, tasks, ticks, design, invariant, then } = self;
         let scenario = scenario.ok_or(ScheduleError::NoScenario { line })?;
         let (nodes, tasks) = (nodes.unwrap_or(scenario.nodes), tasks.unwrap_or(scenario.tasks));
+        let ticks = ticks.unwrap_or(scenario.ticks);
         Ok(Schedule {
-            scenario: Scenario { ticks: ticks.unwrap_or_default(), ..scenario.scope(nodes, tasks) },
+            scenario: Scenario { ticks, ..scenario.scope(nodes, tasks) },
             design: design.unwrap_or(Upstream.name()),
             invariant,
             then: then.unwrap_or_default(),

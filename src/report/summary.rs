@@ -345,7 +345,7 @@ pub fn cheapest<'a>(hunted: &'a [Hunted<'_>], id: &str) -> Option<&'a Lead> {
 }
 
 /// A path as a shell takes it.
-fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     let plain = |it: char| it.is_alphanumeric() || "/._-+,:@%".contains(it);
     if !path.is_empty() && path.chars().all(plain) && !path.starts_with('-') {
         path.to_owned()

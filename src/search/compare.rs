@@ -173,7 +173,7 @@ pub fn compare<'a>(
 
 fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort) -> Pair {
     let Effort { deviations, worlds, runs, seed } = effort;
-    let Sweep { within, worlds, partial, broken } = sweep(scenario, design, deviations, worlds);
+    let Sweep { within, worlds, partial, broken, .. } = sweep(scenario, design, deviations, worlds);
     let mut cells = vec![Cell::default(); COUNT];
     for it in broken {
         let invariant = it.invariant;

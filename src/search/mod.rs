@@ -22,17 +22,28 @@ pub use explain::{
     Cap, Difference, Explained, NoReturn, Recording, Rescue, Stopped, Taken, Twin, Unexplained, explain,
 };
 pub use hunt::{Answer, Campaign, Finding, Hunt, Vacuous, hunt};
-pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, prove};
+pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, Told, prove};
 pub use seed::seed;
 pub use sensitivity::{Change, Fate, Sensitivity, Trial, sensitivity};
 pub use shrink::shrink;
-pub use sweep::{Broken, Sweep, sweep};
+pub use sweep::{Broken, Sweep, sweep, sweep_until};
 
 use crate::model::design::Design;
 use crate::model::rules::Action;
 use crate::run::{Report, observe};
 use crate::scenario::Scenario;
 use crate::scheduler::Scheduler;
+
+/// Why a sweep or a proof was cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// It met its bound on worlds; with a higher one it gets farther.
+    AtWorlds,
+    /// A schedule took [more steps than a run may](crate::run::STEPS) and came to no rest; no bound helps there.
+    AtSteps,
+    /// Somebody asked it to end.
+    Interrupted,
+}
 
 /// Runs once more and writes down what is done, without the scenario's prefix.
 pub fn record(scenario: &Scenario, design: &dyn Design, scheduler: &mut dyn Scheduler) -> (Report, Vec<Action>) {

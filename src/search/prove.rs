@@ -14,8 +14,9 @@ mod livelock;
 mod table;
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
-use crate::invariants::{COUNT, INVARIANTS};
+use super::Cut;
 use crate::model::design::Design;
 use crate::model::place::TaskId;
 use crate::model::rules::Action;
@@ -24,21 +25,45 @@ use crate::scenario::Scenario;
 pub use livelock::Livelock;
 pub(super) use table::{fingerprint, mixed};
 
+/// Who is told how far a proof is: at which price, and what it has seen there.
+pub type Told<'a> = &'a (dyn Fn(u8, &Extent) + Sync);
+
 /// How far a proof goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
     /// The highest price; a scenario allows no more than its own.
     pub up_to: u8,
     /// The most worlds that it visits for one price, those of lower prices included.
     pub most_worlds: usize,
     /// Threads that share the work. The answer does not depend on them.
     pub jobs: usize,
+    /// Ends it early once this is true; what it had covered by then is told as [`Proof::partial`].
+    pub stop: Option<&'a AtomicBool>,
+    /// Told some ten times a second or more often, by the thread that called.
+    pub told: Option<Told<'a>>,
 }
 
-impl Default for Bounds {
-    /// All prices, a hundred million worlds (about three gigabytes), one thread.
-    fn default() -> Bounds {
-        Bounds { up_to: u8::MAX, most_worlds: 100_000_000, jobs: 1 }
+impl Default for Bounds<'_> {
+    /// All prices, a hundred million worlds, one thread, to the end.
+    fn default() -> Self {
+        Bounds { up_to: u8::MAX, most_worlds: 100_000_000, jobs: 1, stop: None, told: None }
+    }
+}
+
+impl Bounds<'_> {
+    /// About how many bytes the search may take at the most: what is known of each world, and the worlds themselves
+    /// while they wait to be left.
+    pub fn memory(&self, scenario: &Scenario) -> u128 {
+        (self.most_worlds as u128).saturating_mul(engine::bytes_each(scenario) as u128)
+    }
+}
+
+impl fmt::Debug for Bounds<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bounds { up_to, most_worlds, jobs, stop, told } = self;
+        let mut out = f.debug_struct("Bounds");
+        out.field("up_to", up_to).field("most_worlds", most_worlds).field("jobs", jobs);
+        out.field("stop", stop).field("told", &told.is_some()).finish()
     }
 }
 
@@ -75,7 +100,7 @@ pub struct Extent {
     pub followed: u64,
 }
 
-/// How far a search came that met its bound.
+/// How far a search came that stopped early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partial {
     /// At which price it stopped.
@@ -84,6 +109,15 @@ pub struct Partial {
     pub steps: u32,
     /// What it had seen by then.
     pub extent: Extent,
+    /// Why it stopped.
+    pub stopped: Cut,
+}
+
+impl Partial {
+    /// Whether every schedule up to this price and length was tried.
+    pub fn has_tried(&self, price: u8, steps: u32) -> bool {
+        (price, steps) <= (self.price, self.steps)
+    }
 }
 
 /// What an exhaustive search showed.
@@ -95,7 +129,7 @@ pub struct Proof {
     pub design: &'static str,
     /// What there is up to each price that was searched to the end, from price 0.
     pub complete: Vec<Extent>,
-    /// Where it stopped early, for its bound on worlds.
+    /// Where it stopped early.
     pub partial: Option<Partial>,
     /// The cheapest violation of each invariant that can be broken, in the order of [`INVARIANTS`].
     pub broken: Vec<Cheapest>,
@@ -132,12 +166,12 @@ impl Proof {
 /// A livelock is a schedule after which the normal one, in which everybody takes turns, goes on for ever; what only an
 /// unfair schedule can keep going is none.
 ///
-/// It stops at a bound on worlds, with an honest partial answer.
+/// It stops at a bound on worlds, or when it is told to, with an honest partial answer.
 ///
 /// # Panics
 ///
 /// When the scope of the scenario is too large, or its prefix is not enabled.
-pub fn prove(scenario: &Scenario, design: &dyn Design, bounds: Bounds) -> Proof {
+pub fn prove(scenario: &Scenario, design: &dyn Design, bounds: Bounds<'_>) -> Proof {
     let mut proof = Proof {
         scenario: scenario.clone(),
         design: design.name(),
@@ -158,64 +192,12 @@ pub fn prove(scenario: &Scenario, design: &dyn Design, bounds: Bounds) -> Proof 
         proof.livelock = proof.livelock.or_else(|| search.livelock());
         proof.memory = search.memory();
         let extent = search.extent();
-        if let Err(steps) = went {
-            proof.partial = Some(Partial { price, steps, extent });
+        if let Err((steps, stopped)) = went {
+            proof.partial = Some(Partial { price, steps, extent, stopped });
             break;
         }
         proof.complete.push(extent);
     }
     proof.broken.sort_by_key(|it| it.invariant);
     proof
-}
-
-impl fmt::Display for Proof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Scenario { name, nodes, tasks, ticks, .. } = self.scenario;
-        writeln!(f, "{name}, {}, {nodes} node(s), {tasks} task(s): every schedule, {}.", self.design, ticks.what())?;
-        if self.scenario.merges_enqueue {
-            writeln!(f, "Caches of custom resources and their enqueue-only listeners move in one step.")?;
-        }
-        for (price, Extent { worlds, transitions, at_rest, steps, .. }) in self.complete.iter().enumerate() {
-            writeln!(
-                f,
-                "Up to price {price}: all {worlds} worlds, {transitions} transitions, {at_rest} at rest, at most {steps} steps from the start."
-            )?;
-        }
-        if let Some(Partial { price, steps, extent }) = self.partial {
-            let worlds = extent.worlds;
-            writeln!(f, "Price {price}: stopped at {worlds} worlds; every schedule of up to {steps} steps was tried.")?;
-        }
-        for it in &self.broken {
-            let id = INVARIANTS[it.invariant].id;
-            let tried = self.partial.is_none_or(|all| (it.price, it.steps) <= (all.price, all.steps));
-            let sooner = if tried { "no sooner" } else { "perhaps sooner" };
-            writeln!(f, "{id}: broken at price {} after {} steps, and {sooner}.", it.price, it.steps)?;
-        }
-        let within = match (self.up_to(), self.partial) {
-            (Some(price), _) => format!("up to price {price}"),
-            (None, Some(partial)) => format!("within {} steps", partial.steps),
-            (None, None) => "tried".to_owned(),
-        };
-        let whole = (0..COUNT).filter(|it| self.cheapest(*it).is_none()).map(|it| INVARIANTS[it].id);
-        writeln!(f, "None {within}: {}.", whole.collect::<Vec<_>>().join(", "))?;
-        match &self.livelock {
-            Some(it) => {
-                let (actions, instant) = (it.schedule.len(), if it.is_instant() { ", within one instant" } else { "" });
-                writeln!(
-                    f,
-                    "Livelock at price {} after {actions} actions: {:?} for ever{instant}.",
-                    it.price, it.cycle
-                )?;
-            }
-            None => writeln!(
-                f,
-                "No livelock {within}: the normal schedule, in which everybody gets his turn, always comes to rest."
-            )?,
-        }
-        write!(
-            f,
-            "Worlds are told apart by 64 bits: that any two of them shared these has odds of one in {}.",
-            self.odds()
-        )
-    }
 }

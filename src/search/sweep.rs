@@ -1,6 +1,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Cut;
 use crate::event::Event;
 use crate::invariants::COUNT;
 use crate::model::design::Design;
@@ -33,8 +35,10 @@ pub struct Sweep {
     pub within: u8,
     /// Worlds that were visited, told apart by whose turn it is, who waits, and what has been broken for how long.
     pub worlds: usize,
-    /// Whether it stopped early, for its bound on worlds: then only `within` deviations were tried in full.
+    /// Whether it stopped early: then only `within` deviations were tried in full.
     pub partial: bool,
+    /// Why it stopped early, if it did.
+    pub stopped: Option<Cut>,
     /// The cheapest violation of each invariant that was broken: by price, then deviations, then steps.
     pub broken: Vec<Broken>,
 }
@@ -51,6 +55,21 @@ pub struct Sweep {
 ///
 /// When the scope of the scenario is too large, or its prefix is not enabled.
 pub fn sweep(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: usize) -> Sweep {
+    sweep_until(scenario, design, within, most_worlds, None)
+}
+
+/// The same, which ends early once `stop` is true; the normal schedule itself is followed to its end all the same.
+///
+/// # Panics
+///
+/// As [`sweep`].
+pub fn sweep_until(
+    scenario: &Scenario,
+    design: &dyn Design,
+    within: u8,
+    most_worlds: usize,
+    stop: Option<&AtomicBool>,
+) -> Sweep {
     let setup = scenario.setup(design);
     let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
     let full_price = world.shared.budget.price_left();
@@ -72,7 +91,8 @@ pub fn sweep(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: 
         starts: vec![Start { parent: 0, offset: 0, turn: None }],
         best: [None; COUNT],
         most_worlds,
-        partial: false,
+        stop,
+        stopped: None,
     };
     let done = search.levels(&start, within);
     search.report(scenario, design, done)
@@ -133,7 +153,8 @@ struct Search<'a> {
     starts: Vec<Start>,
     best: [Option<Best>; COUNT],
     most_worlds: usize,
-    partial: bool,
+    stop: Option<&'a AtomicBool>,
+    stopped: Option<Cut>,
 }
 
 /// A branch that was followed: where it began, and how many choices of its course were new.
@@ -154,7 +175,7 @@ impl Search<'_> {
             let mut next = Vec::new();
             for branch in level {
                 self.leave(&branch, depth, (depth < within).then_some(&mut next));
-                if self.partial {
+                if self.stopped.is_some() {
                     return depth - 1;
                 }
             }
@@ -185,8 +206,9 @@ impl Search<'_> {
             if !self.visited.insert(fingerprint(&node)) {
                 return fresh;
             }
-            if self.visited.len() >= self.most_worlds || node.steps >= STEPS {
-                self.partial = true;
+            let full = depth > 0 && self.visited.len() >= self.most_worlds;
+            if full || node.steps >= STEPS {
+                self.stopped = Some(if full { Cut::AtWorlds } else { Cut::AtSteps });
                 return fresh;
             }
             fresh += 1;
@@ -245,7 +267,10 @@ impl Search<'_> {
                     }
                 }
             }
-            if self.partial {
+            if self.stop.is_some_and(|it| it.load(Ordering::Relaxed)) {
+                self.stopped.get_or_insert(Cut::Interrupted);
+            }
+            if self.stopped.is_some() {
                 return;
             }
             let Some(chosen) = chosen else { return };
@@ -291,7 +316,7 @@ impl Search<'_> {
             Some(Broken { invariant, task, price, steps, deviations })
         });
         let broken = broken.collect();
-        Sweep { within, worlds: self.visited.len(), partial: self.partial, broken }
+        Sweep { within, worlds: self.visited.len(), partial: self.stopped.is_some(), stopped: self.stopped, broken }
     }
 
     /// The departures of a branch, each with its place by name: the run is made once more.

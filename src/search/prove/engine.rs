@@ -6,6 +6,7 @@
 
 use std::hint::black_box;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::invariants::{COUNT, INVARIANTS, Kind};
@@ -19,7 +20,7 @@ use crate::scenario::Scenario;
 use super::frontier::{Frontier, Open, Packed, copy};
 use super::livelock::{Livelock, Way, Ways};
 use super::table::{PARTS, Table, beside, fingerprint, part};
-use super::{Bounds, Cheapest, Extent};
+use super::{Bounds, Cheapest, Cut, Extent};
 
 /// Worlds of a piece.
 const PIECE: usize = 256;
@@ -34,7 +35,7 @@ pub(super) struct Search<'a> {
     /// The last action of the prefix.
     turn: Action,
     price: u8,
-    bounds: Bounds,
+    bounds: Bounds<'a>,
     parts: Vec<Part>,
     /// Broken at a lower price: nothing cheaper is left to find.
     known: [bool; COUNT],
@@ -121,7 +122,7 @@ struct Worker {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(scenario: &Scenario, design: &'a dyn Design, bounds: Bounds) -> Search<'a> {
+    pub(super) fn new(scenario: &Scenario, design: &'a dyn Design, bounds: Bounds<'a>) -> Search<'a> {
         let setup = scenario.setup(design);
         let mut start = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
         let turn = scenario.prefix().last().expect("a scenario has a task");
@@ -158,8 +159,8 @@ impl<'a> Search<'a> {
         self.extent
     }
 
-    /// Goes through all worlds. Where it has to stop, it returns within how many steps it tried everything.
-    pub(super) fn goes(&mut self) -> Result<(), u32> {
+    /// Goes through all worlds. Where it has to stop, it returns within how many steps it tried everything, and why.
+    pub(super) fn goes(&mut self) -> Result<(), (u32, Cut)> {
         let first = fingerprint(&self.start);
         self.parts[part(first)].begins(first, &self.start);
         self.extent.worlds = 1;
@@ -190,14 +191,19 @@ impl<'a> Search<'a> {
                     self.notes(batch);
                 }
                 let met: usize = batches.iter().map(|it| it.new).sum();
-                if self.extent.worlds as usize + met > self.bounds.most_worlds {
-                    return Err(self.steps.saturating_sub(1));
+                let full = self.extent.worlds as usize + met > self.bounds.most_worlds;
+                if full || self.bounds.stop.is_some_and(|it| it.load(Ordering::Relaxed)) {
+                    let why = if full { Cut::AtWorlds } else { Cut::Interrupted };
+                    return Err((self.steps.saturating_sub(1), why));
                 }
                 share(&mut workers, &mut self.parts, |_, at, part| part.takes_in(at, batches, &watched));
                 for part in &mut self.parts {
                     let Extent { worlds, again, .. } = std::mem::take(&mut part.extent);
                     self.extent.worlds += worlds;
                     self.extent.again += again;
+                }
+                if let Some(told) = self.bounds.told {
+                    told(self.price, &self.extent);
                 }
             }
             self.steps += 1;
@@ -509,6 +515,13 @@ impl Worker {
             open: Vec::new(),
         }
     }
+}
+
+/// About how many bytes a world takes at the most: its 64 bits in a table that has room to spare and the way to it, and,
+/// since up to an eighth of all worlds may wait to be left, that much of itself, twice while the room for it grows.
+pub(super) fn bytes_each(scenario: &Scenario) -> usize {
+    const KNOWN: usize = 24;
+    KNOWN + scenario.empty_cluster().map_or(0, |it| it.size()) / 4
 }
 
 /// Checks what must hold over a step.

@@ -1,0 +1,204 @@
+//! `vgdp-sim prove`.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use clap::Args;
+
+use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
+use super::interrupt::interrupted;
+use super::output::{BROKEN, Failure, INTERRUPTED, OPEN, WRONG_INPUT, complain, keep};
+use vgdp_sim::invariants::INVARIANTS;
+use vgdp_sim::model::place::{NODES, TASKS};
+use vgdp_sim::report::grouped;
+use vgdp_sim::report::proof::{Way, json, text, ways};
+use vgdp_sim::report::summary::Kept;
+use vgdp_sim::scenario::Scenario;
+use vgdp_sim::search::{Bounds, Cut, Extent, Proof, prove};
+
+#[derive(Args)]
+pub struct ProveArgs {
+    /// The scenario.
+    #[arg(long, value_name = "NAME", value_parser = scenario)]
+    scenario: Scenario,
+    /// The design.
+    #[arg(long, value_name = "NAME", value_parser = design, default_value = "upstream")]
+    design: DesignArg,
+    /// Node-agents, instead of what the scenario says.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=NODES as i64))]
+    nodes: Option<u8>,
+    /// Uploads, instead of what the scenario says.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=TASKS as i64))]
+    tasks: Option<u8>,
+    /// The small form: caches and enqueue-only listeners move in one step, and transfers report no progress.
+    #[arg(long)]
+    small: bool,
+    #[command(flatten)]
+    ticks: TicksArg,
+    /// The highest price, at the most that of the scenario [default: that of the scenario].
+    #[arg(long)]
+    price: Option<u8>,
+    /// The most worlds that this may visit for a price; ten million take about a gigabyte.
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..=MOST))]
+    max_worlds: u64,
+    /// Threads [default: as many as there are cores]; what is found does not depend on it.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Tell only of this invariant; may be given several times.
+    #[arg(long = "invariant", value_name = "ID", value_parser = invariant)]
+    invariants: Vec<usize>,
+    /// Print JSON (vgdp-sim/proof/1).
+    #[arg(long)]
+    json: bool,
+    /// Where schedules are written; the directory is made.
+    #[arg(long, value_name = "DIR", default_value = "target/vgdp-sim")]
+    out: PathBuf,
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+/// More worlds than a search can number.
+const MOST: u64 = 4_000_000_000;
+
+pub fn proves(args: &ProveArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    let DesignArg(design) = args.design;
+    let scenario = asked(args)?;
+    let mut invariants =
+        if args.invariants.is_empty() { (0..INVARIANTS.len()).collect() } else { args.invariants.clone() };
+    invariants.sort_unstable();
+    invariants.dedup();
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let progress = Progress::begin();
+    let told = |price: u8, extent: &Extent| progress.tell(price, extent);
+    let bounds = Bounds {
+        up_to: args.price.unwrap_or(u8::MAX),
+        most_worlds: usize::try_from(args.max_worlds).unwrap_or(usize::MAX),
+        jobs,
+        stop: Some(interrupted()),
+        told: if progress.shows { Some(&told) } else { None },
+    };
+    fits(&bounds, &scenario)?;
+    let proof = prove(&scenario, design, bounds);
+    progress.end(&proof);
+    let ways = keeps(ways(&proof, design, &invariants), args);
+    let text =
+        if args.json { json(&proof, &invariants, &ways) } else { text(&proof, &invariants, &ways, width(args.width)) };
+    out.write_all(text.as_bytes())?;
+    let whatever = args.invariants.is_empty(); // a livelock breaks none of those that are asked for
+    let is_broken = ways.iter().any(|it| whatever || it.0.invariant.is_some());
+    Ok(if ways.iter().any(|it| it.1 == Kept::Not) { WRONG_INPUT } else { code(&proof, is_broken) })
+}
+
+/// The scenario in the scope and the form that are asked for.
+fn asked(args: &ProveArgs) -> Result<Scenario, Failure> {
+    let scenario = args.scenario.clone();
+    let (nodes, tasks) = (args.nodes.unwrap_or(scenario.nodes), args.tasks.unwrap_or(scenario.tasks));
+    let least = scenario.least_nodes();
+    if nodes < least {
+        return Err(Failure::Input(format!(
+            "scenario `{}` ties its volumes to node n{}, so with fewer than {least} nodes no upload would ever start; give --nodes {least} or more",
+            scenario.name,
+            least - 1
+        )));
+    }
+    let scenario = Scenario { ticks: args.ticks.or(scenario.ticks), ..scenario.scope(nodes, tasks) };
+    Ok(if args.small { scenario.small() } else { scenario })
+}
+
+/// Refuses a bound for which there is no memory.
+fn fits(bounds: &Bounds<'_>, scenario: &Scenario) -> Result<(), Failure> {
+    let (needed, Some(free)) = (bounds.memory(scenario), free_memory()) else { return Ok(()) };
+    if needed <= free {
+        return Ok(());
+    }
+    let each = needed / bounds.most_worlds as u128;
+    let [needed, free_mb] = [needed, free].map(|it| grouped(u64::try_from(it >> 20).unwrap_or(u64::MAX)));
+    Err(Failure::Input(format!(
+        "{} worlds may take {needed} MB, about {each} bytes each, and {free_mb} MB are free; give --max-worlds {} or fewer",
+        grouped(bounds.most_worlds as u64),
+        (free / each).max(1)
+    )))
+}
+
+/// Bytes that are free for a new process, where the system says so.
+fn free_memory() -> Option<u128> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u128>().ok().map(|it| it << 10)
+}
+
+/// Writes the schedules; complains once where it cannot, and they are printed instead.
+fn keeps(ways: Vec<Way>, args: &ProveArgs) -> Vec<(Way, Kept)> {
+    let mut kept = Vec::new();
+    let mut failed = None;
+    for it in ways {
+        let is_kept = match keep(&args.out, &it.file_name, &it.file_text) {
+            Ok(path) => Kept::At(path.display().to_string()),
+            Err(error) => {
+                failed.get_or_insert(error);
+                Kept::Not
+            }
+        };
+        kept.push((it, is_kept));
+    }
+    if let Some(error) = failed {
+        let dir = args.out.display();
+        complain(&format!(
+            "`{dir}` cannot be written to: {error}; the schedules are printed; give --out another directory"
+        ));
+    }
+    kept
+}
+
+fn code(proof: &Proof, is_broken: bool) -> u8 {
+    match proof.partial {
+        Some(it) if it.stopped == Cut::Interrupted => INTERRUPTED,
+        _ if is_broken => BROKEN,
+        Some(_) => OPEN,
+        None => 0,
+    }
+}
+
+/// How far it is, for people at a terminal only: what is printed elsewhere depends on no clock.
+struct Progress {
+    shows: bool,
+    began: Instant,
+    /// Milliseconds from then to the last line.
+    last: AtomicU64,
+}
+
+impl Progress {
+    fn begin() -> Progress {
+        let shows = io::stderr().is_terminal();
+        Progress { shows, began: Instant::now(), last: AtomicU64::new(0) }
+    }
+
+    fn tell(&self, price: u8, extent: &Extent) {
+        let now = self.began.elapsed().as_millis() as u64;
+        if now >= self.last.load(Ordering::Relaxed) + 200 {
+            self.last.store(now, Ordering::Relaxed);
+            let (worlds, steps, rate) = (grouped(extent.worlds), extent.steps, self.rate(extent.worlds));
+            let _ = write!(io::stderr(), "\r\x1b[Kprice {price}: {worlds} worlds, {steps} steps, {rate} a second");
+        }
+    }
+
+    fn end(&self, proof: &Proof) {
+        if self.shows {
+            let partial = proof.partial.map_or(0, |it| it.extent.worlds);
+            let worlds = partial + proof.complete.iter().map(|it| it.worlds).sum::<u64>();
+            let (seconds, memory) = (self.began.elapsed().as_secs_f64(), grouped(proof.memory as u64 >> 20));
+            let (worlds, rate) = (grouped(worlds), self.rate(worlds));
+            let _ = writeln!(io::stderr(), "\r\x1b[K{worlds} worlds in {seconds:.1} s, {rate} a second; {memory} MB");
+        }
+    }
+
+    fn rate(&self, worlds: u64) -> String {
+        grouped(worlds * 1_000 / (self.began.elapsed().as_millis() as u64).max(1))
+    }
+}
