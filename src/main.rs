@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use cli::output::{Failure, complain};
+use cli::output::{Failure, complain, gives_up};
 use cli::{compare, hunt, list, manual, prove, replay, run, scenario, sensitivity};
 use vgdp_sim::report::nearest;
 
@@ -83,6 +83,7 @@ fn main() -> ExitCode {
         Err(Failure::Output(it)) if it.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Output(it)) => complain(&format!("standard output cannot be written: {it}")),
         Err(Failure::Input(it)) => complain(&it),
+        Err(Failure::Interrupted(it)) => gives_up(&it),
     }
 }
 

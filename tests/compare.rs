@@ -1,6 +1,7 @@
 //! Designs side by side: what is found, what is said of it, and that it is what was recorded.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
 use serde_json::Value;
@@ -13,7 +14,7 @@ use vgdp_sim::report::{Expected, Replayed, Schedule, Token, Tokens, Told, expect
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Placed, Replay};
-use vgdp_sim::search::{Comparison, Effort, compare};
+use vgdp_sim::search::{By, Comparison, Effort, compare};
 
 const RECORDED: &str = include_str!("expected/compare.txt");
 
@@ -28,12 +29,12 @@ fn compared(
     threads: usize,
 ) -> Comparison<'static> {
     let scenarios: Vec<Scenario> = scenarios.iter().map(|it| Scenario::named(it).unwrap()).collect();
-    compare(&scenarios, designs, effort, jobs(threads), &|_| {})
+    compare(&scenarios, designs, effort, jobs(threads), None, &|_| {})
 }
 
 /// One deviation and some runs: enough to find something in each way.
 fn quick() -> Effort {
-    Effort { deviations: 1, worlds: 1_000_000, runs: 200, seed: 1 }
+    Effort { deviations: 1, runs: 200, ..Effort::default() }
 }
 
 fn index_of(id: &str) -> usize {
@@ -131,13 +132,14 @@ fn what_chance_found_is_what_a_sweep_did_not_and_replays_in_both_ways() {
 
 #[test]
 fn a_bound_on_worlds_is_owned_up_to() {
-    let effort = Effort { deviations: 2, worlds: 2_000, runs: 0, seed: 1 };
+    let effort = Effort { worlds: 2_000, runs: 0, ..Effort::default() };
     let it = compared(&["cancel"], &[&Upstream], effort, 1);
     assert!(it.pair(0, 0).partial && it.pair(0, 0).within < 2);
     let within = it.pair(0, 0).within;
     assert!(expected::text(&it).contains(&format!("cancel upstream stuck none within {within}\n")));
     let text = tables(&it, Tokens::First, 100);
     assert!(text.contains(&format!("and with {} in part", within + 1)), "{text}");
+    assert!(text.contains(&format!("-{within} ")) || text.contains(&format!("None within {within} dev")), "{text}");
     assert!(!text.contains("None within 2"), "{text}");
 }
 
@@ -217,5 +219,100 @@ fn every_file_is_a_schedule_that_breaks_its_invariant() {
         let report = run(&schedule.scenario, design, &mut replay);
         assert_eq!(replay.divergence(&report), None, "{name}");
         assert!(report.broken[schedule.invariant.unwrap()].is_some(), "{name}");
+    }
+}
+
+/// A scope so small that each world can be visited; in it `orphan-watcher` is broken and `stuck` is not.
+fn proved(effort: Effort) -> Comparison<'static> {
+    let scenario = Scenario::named("normal").unwrap().scope(1, 1).small();
+    compare(&[scenario], &[&Upstream, &CloseOnTerminal], effort, jobs(2), None, &|_| {})
+}
+
+#[test]
+fn a_proof_gives_the_answer_where_it_visits_every_world() {
+    let effort = Effort { deviations: 1, runs: 0, proofs: 200_000, ..Effort::default() };
+    let it = proved(effort);
+    let (pair, stuck, orphan) = (it.pair(0, 0), index_of("stuck"), index_of("orphan-watcher"));
+    assert!(pair.is_whole() && !pair.cells[stuck].is_broken());
+    assert_eq!((pair.by(stuck), pair.by(orphan)), (By::Proof, By::Proof));
+    let exposed = pair.cells[orphan].exposed.as_ref().expect("one deviation is not enough");
+    let report = run(&it.scenarios[0], &Upstream, &mut Replay::strict(&exposed.cheapest.schedule));
+    assert_eq!(report.broken[orphan].map(|it| it.step + 1), Some(exposed.cheapest.steps));
+    let text = tables(&it, Tokens::First, 1_000);
+    assert!(text.contains("stuck none") && text.contains("!0"), "{text}");
+    assert!(
+        text.contains("all 123,480 worlds up to price 0") || text.contains(" to 123,480 worlds up to price 0"),
+        "{text}"
+    );
+    assert!(!text.contains("None within"), "{text}");
+    assert!(expected::text(&it).contains("normal upstream stuck none up to price 0, proved\n"));
+    let document: Value = serde_json::from_str(&json::text(&it)).unwrap();
+    let upstream = &document["scenarios"]["normal"]["designs"]["upstream"];
+    assert_eq!(upstream["proof"]["complete"]["worlds"], 123_480);
+    assert_eq!(upstream["invariants"]["stuck"]["by"], "proof");
+    assert_eq!(upstream["invariants"]["orphan-watcher"]["proof"]["price"], 0);
+    assert_eq!(expected::text(&it).parse::<Expected>().unwrap().differences(&it), [""; 0]);
+}
+
+/// A proof that stops early shows nothing about what it did not find.
+#[test]
+fn a_proof_that_stops_early_claims_nothing() {
+    let effort = Effort { deviations: 1, runs: 50, proofs: 50_000, ..Effort::default() };
+    let it = proved(effort);
+    let stuck = index_of("stuck");
+    assert!(!it.pair(0, 0).is_whole());
+    assert_eq!(it.pair(0, 0).by(stuck), By::Sweep);
+    let text = tables(&it, Tokens::First, 1_000);
+    assert!(
+        text.contains("A proof of price 0 stopped at its bound of 50,000 worlds: every schedule of up to "),
+        "{text}"
+    );
+    assert!(!text.contains("stuck none"), "{text}");
+    assert!(expected::text(&it).contains("normal upstream stuck none within 1\n"));
+}
+
+/// Which search gave an answer stands in the cell, and below the table what the marks say.
+#[test]
+fn the_marks_say_which_search_it_was() {
+    let effort = Effort { deviations: 1, worlds: 5_000, ..quick() };
+    let it = compared(&["pod-deleted", "cancel"], &[&Upstream, &CloseOnTerminal], effort, 2);
+    let text = tables(&it, Tokens::First, 120);
+    let (table, legend) = text.rsplit_once("\n\n").expect("the legend comes last");
+    for (mark, says) in [("~", "only chance found it"), ("-", "none found")] {
+        assert!(table.contains(mark) && legend.contains(says), "{mark}: {text}");
+    }
+    assert!(!legend.contains("only a proof") && !legend.contains("not tried"), "{text}");
+    assert!(
+        (0..2).all(|s| (0..2).all(|d| INVARIANTS.iter().enumerate().all(|(i, _)| it.pair(s, d).by(i) != By::Nothing)))
+    );
+}
+
+/// What was finished is shown; what was not is not passed off as clean.
+#[test]
+fn an_interrupted_comparison_shows_what_was_finished() {
+    let scenarios = ["normal", "pod-deleted"].map(|it| Scenario::named(it).unwrap());
+    let stop = AtomicBool::new(false);
+    let done = |count: usize| stop.store(count >= 1, Ordering::Relaxed);
+    let effort = Effort { runs: 20, deviations: 1, ..Effort::default() };
+    let it = compare(&scenarios, &[&Upstream, &CloseOnTerminal], effort, jobs(1), Some(&stop), &done);
+    assert_eq!(it.interrupted(), 3);
+    let whole = compared(&["normal"], &[&Upstream], effort, 1);
+    assert_eq!(it.pair(0, 0), whole.pair(0, 0));
+    assert_eq!(it.pair(1, 1).by(0), By::Nothing);
+    let text = tables(&it, Tokens::First, 120);
+    for says in ["Nothing was tried", "?", "Interrupted: of 4 pairs of scenario and design 3 were not", "not tried."] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    assert!(!text.contains("None within 1 deviation"), "{text}");
+}
+
+#[test]
+fn each_level_of_effort_tries_more() {
+    let levels: Vec<Effort> = (1..=Effort::LEVELS).map(Effort::level).collect();
+    assert_eq!(levels[1], Effort::default());
+    for pair in levels.windows(2) {
+        let [less, more] = [pair[0], pair[1]];
+        assert!(less.deviations < more.deviations && less.worlds < more.worlds && less.runs < more.runs);
+        assert!(less.proofs < more.proofs || more.proofs == 0);
     }
 }

@@ -9,7 +9,8 @@ use std::thread;
 use clap::Args;
 
 use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
-use super::output::{BROKEN, Failure, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
+use super::interrupt::interrupted;
+use super::output::{BROKEN, Failure, INTERRUPTED, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
@@ -30,15 +31,23 @@ pub struct CompareArgs {
     invariants: Vec<usize>,
     #[command(flatten)]
     ticks: TicksArg,
+    /// How much to try: quick, normal or thorough, or a level from 1 to 4, each some ten times the one before; the
+    /// four options below override what it says [default: normal].
+    #[arg(long, value_name = "LEVEL", value_parser = effort)]
+    effort: Option<Effort>,
     /// Try every schedule with so many deviations from the normal one [default: 2].
     #[arg(long, value_name = "K")]
     deviations: Option<u8>,
     /// The most worlds that this may visit for a scenario and a design [default: 1000000].
     #[arg(long, value_name = "N")]
-    worlds: Option<usize>,
+    worlds: Option<NonZeroUsize>,
     /// Then make so many runs by chance [default: 1000].
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
+    /// Then prove what can be proved by visiting so many worlds, about 70 to 130 bytes each; 0 for no proof. Most scenarios
+    /// have more than any machine has room for [default: 0].
+    #[arg(long, value_name = "N")]
+    proofs: Option<usize>,
     /// The seed of all random choices [default: 1].
     #[arg(long)]
     seed: Option<u64>,
@@ -96,15 +105,28 @@ impl CompareArgs {
         };
         invariants.sort_unstable();
         invariants.dedup();
-        let default = recorded.map_or_else(Effort::default, |it| it.effort);
+        let default = self.effort.or(recorded.map(|it| it.effort)).unwrap_or_default();
         let effort = Effort {
             deviations: self.deviations.unwrap_or(default.deviations),
-            worlds: self.worlds.unwrap_or(default.worlds),
+            worlds: self.worlds.map_or(default.worlds, NonZeroUsize::get),
             runs: self.runs.unwrap_or(default.runs),
+            proofs: self.proofs.unwrap_or(default.proofs),
             seed: self.seed.unwrap_or(default.seed),
         };
         Ok(Asked { scenarios, designs, invariants, effort })
     }
+}
+
+fn effort(level: &str) -> Result<Effort, String> {
+    let level = match level {
+        "quick" => Some(1),
+        "normal" => Some(2),
+        "thorough" => Some(3),
+        _ => level.parse().ok().filter(|it| (1..=Effort::LEVELS).contains(it)),
+    };
+    level
+        .map(Effort::level)
+        .ok_or_else(|| format!("write quick, normal, thorough or a level from 1 to {}", Effort::LEVELS))
 }
 
 pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -119,11 +141,18 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
         }
     };
     progress(0);
-    let compared = compare(&scenarios, &designs, effort, jobs, &progress);
+    let compared = compare(&scenarios, &designs, effort, jobs, Some(interrupted()), &progress);
     if shows_progress {
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
     let compared = Comparison { invariants, ..compared };
+    let is_cut = compared.interrupted() > 0;
+    if is_cut && (args.record.is_some() || args.expect.is_some()) {
+        return Err(Failure::Interrupted(
+            "a comparison that is cut short is neither recorded nor compared with a recorded one; run it again"
+                .to_owned(),
+        ));
+    }
     if let Some(path) = &args.record {
         written(path, &expected::text(&compared), "--record")?;
     }
@@ -144,7 +173,9 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
         .map(|(scenario, _)| scenario.name)
         .collect();
     tell_vacuous(&vacuous, "--deviations or --runs");
-    let mut code = if compared.undecided() > 0 {
+    let mut code = if is_cut {
+        INTERRUPTED
+    } else if compared.undecided() > 0 {
         UNDECIDED
     } else if vacuous.is_empty() {
         0

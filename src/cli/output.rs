@@ -29,6 +29,8 @@ pub enum Failure {
     Output(io::Error),
     /// The user has something to put right.
     Input(String),
+    /// Ctrl-C came before there was anything to print.
+    Interrupted(String),
 }
 
 impl From<io::Error> for Failure {
@@ -41,6 +43,12 @@ impl From<io::Error> for Failure {
 pub fn complain(what: &str) -> ExitCode {
     let _ = writeln!(io::stderr(), "error: {what}"); // nobody is left to be told if this fails
     ExitCode::from(WRONG_INPUT)
+}
+
+/// The same after Ctrl-C.
+pub fn gives_up(what: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "interrupted: {what}");
+    ExitCode::from(INTERRUPTED)
 }
 
 pub fn code(story: &Story) -> u8 {

@@ -10,7 +10,7 @@ use crate::invariants::INVARIANTS;
 use crate::model::time::Ticks;
 use crate::scenario::Scenario;
 use crate::scheduler::{Deviating, Deviation, PORTFOLIO};
-use crate::search::{Broken, Cell, Comparison, Pair, Sampled, record};
+use crate::search::{Broken, By, Comparison, Cut, Effort, Exposed, Pair, Partial, Proved, Sampled, record};
 
 /// Of which designs the ways to break them are printed below a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub enum Tokens {
     All,
 }
 
-/// The whole comparison: how to read it, a table for each scenario, and one for all together.
+/// The whole comparison: what a cell is, a table for each scenario, one for all together, and what its marks say.
 pub fn tables(it: &Comparison<'_>, tokens: Tokens, width: usize) -> String {
-    let mut out = legend(it, width);
+    let mut out = legend(width);
     for scenario in 0..it.scenarios.len() {
         out.push('\n');
         out.push_str(&of_scenario(it, scenario, tokens, width));
@@ -40,20 +40,70 @@ pub fn tables(it: &Comparison<'_>, tokens: Tokens, width: usize) -> String {
         out.push('\n');
         out.push_str(&paragraph(&text, 0, width));
     }
+    if it.interrupted() > 0 {
+        let (cut, all) = (grouped(it.interrupted() as u64), counted(it.pairs.len() as u64, "pair"));
+        let text = format!("Interrupted: of {all} of scenario and design {cut} were not tried to the end.");
+        out.push('\n');
+        out.push_str(&paragraph(&text, 0, width));
+    }
+    out.push('\n');
+    out.push_str(&marks(it, width));
     out
 }
 
-/// What a cell says, and what it does not.
-fn legend(it: &Comparison<'_>, width: usize) -> String {
-    let chance = if it.effort.runs > 0 {
-        " After ~ stands one that only chance found, at that price; with fewer deviations there may be others."
-    } else {
-        ""
-    };
-    let text = format!(
-        "Each cell is the cheapest violation that was found, as price·deviations. The price is what the outside world had to do wrong for it: 0 is a race of normal operation. Deviations are the places where the schedule departs from the normal one.{chance} - is none found: a certificate within the deviations that were tried in full, and no proof beyond them.",
-    );
-    paragraph(&text, 0, width)
+/// What a cell is.
+fn legend(width: usize) -> String {
+    let text = "Each cell is the cheapest violation that was found, as price·deviations. The price is what the outside world had to do wrong for it: 0 is a race of normal operation. Deviations are the places where the schedule departs from the normal one. The marks are explained at the end.";
+    paragraph(text, 0, width)
+}
+
+/// Which search gave the answer of a cell: those marks that stand in any, each in a line.
+fn marks(it: &Comparison<'_>, width: usize) -> String {
+    let all: Vec<String> = (0..it.scenarios.len())
+        .flat_map(|s| (0..it.designs.len()).map(move |d| (s, d)))
+        .flat_map(|(s, d)| it.invariants.iter().map(move |i| cell_text(it, s, d, *i)))
+        .collect();
+    let Effort { deviations, runs, .. } = it.effort;
+    let (within, runs) = (counted(u64::from(deviations), "deviation"), counted(runs, "run"));
+    let sampled = if it.effort.runs > 0 { format!(", and none in {runs} by chance") } else { String::new() };
+    let less = all.iter().any(|it| it.starts_with(NONE) && it != NONE);
+    let less = if less { ", or as many as stand after the -" } else { "" };
+    let table = [
+        (
+            all.iter().any(|it| it.starts_with(|it: char| it.is_ascii_digit())),
+            "0·2",
+            "a sweep found it: with no fewer deviations at this price.".to_owned(),
+        ),
+        (
+            all.iter().any(|it| it.contains('~')),
+            "~0·2",
+            "only chance found it, or only at this price: there may be a way with fewer deviations.".to_owned(),
+        ),
+        (
+            all.iter().any(|it| it.contains('!')),
+            "!0·2",
+            "only a proof found it, or only at this price, below which there is none.".to_owned(),
+        ),
+        (
+            all.iter().any(|it| it.starts_with(NONE)),
+            NONE,
+            format!("none found: every schedule within {within}{less}{sampled}; no proof beyond."),
+        ),
+        (
+            all.iter().any(|it| it == PROVED),
+            PROVED,
+            "proved: no schedule breaks it, in this scope and up to the price of the scenario.".to_owned(),
+        ),
+        (all.iter().any(|it| it == UNTRIED), UNTRIED, "not tried.".to_owned()),
+    ];
+    let mut out = String::new();
+    for (_, mark, says) in table.iter().filter(|it| it.0) {
+        let text = paragraph(says, 0, width.saturating_sub(6).max(20));
+        for (index, line) in text.lines().enumerate() {
+            let _ = writeln!(out, "{:<6}{line}", if index == 0 { mark } else { "" });
+        }
+    }
+    out
 }
 
 /// A scenario: what it is, how much of it was tried, the table, and how to see what it says.
@@ -67,11 +117,14 @@ fn of_scenario(it: &Comparison<'_>, index: usize, tokens: Tokens, width: usize) 
         counted(u64::from(*limit), "slot"),
     );
     let mut out = paragraph(&scope, 0, width);
+    let cells = |design: usize, invariant: usize| cell_text(it, index, design, invariant);
+    let pairs = || (0..it.designs.len()).map(|design| it.pair(index, design));
+    let least = (pairs().map(|it| it.within).min().unwrap_or(0), pairs().map(|it| it.runs).min().unwrap_or(0));
+    let none = format!("None {}for any design", none_of(least.0, least.1));
+    if pairs().any(|it| it.worlds > 0) {
+        out.push_str(&grid(it, &cells, &none, width));
+    }
     out.push_str(&paragraph(&coverage(it, index), 0, width));
-    let cells = |design: usize, invariant: usize| cell_text(&it.pair(index, design).cells[invariant]);
-    let within = (0..it.designs.len()).map(|design| it.pair(index, design).within).min().unwrap_or(0);
-    let none = format!("None {}for any design", none_of(it, within));
-    out.push_str(&grid(it, &cells, &none, width));
     let designs = match tokens {
         Tokens::First => 1.min(it.designs.len()),
         Tokens::All => it.designs.len(),
@@ -83,39 +136,70 @@ fn of_scenario(it: &Comparison<'_>, index: usize, tokens: Tokens, width: usize) 
 }
 
 /// `within 2 deviations and none in 1,000 runs `.
-fn none_of(it: &Comparison<'_>, within: u8) -> String {
-    let runs = it.effort.runs;
+fn none_of(within: u8, runs: u64) -> String {
     let sampled = if runs > 0 { format!("and none in {} ", counted(runs, "run")) } else { String::new() };
     format!("within {} {sampled}", counted(u64::from(within), "deviation"))
 }
 
 /// How much was tried, for which designs.
 fn coverage(it: &Comparison<'_>, index: usize) -> String {
-    let mut groups: Vec<(u8, bool, Vec<usize>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for design in 0..it.designs.len() {
-        let Pair { within, partial, .. } = *it.pair(index, design);
-        match groups.iter_mut().find(|it| (it.0, it.1) == (within, partial)) {
-            Some(group) => group.2.push(design),
-            None => groups.push((within, partial, vec![design])),
+        let tried = tried(it.pair(index, design), it.effort, it.scenarios[index].ticks);
+        match groups.iter_mut().find(|it| it.0 == tried) {
+            Some(group) => group.1.push(design),
+            None => groups.push((tried, vec![design])),
         }
     }
-    let mut text = String::new();
-    for (within, partial, designs) in &groups {
-        let worlds = || designs.iter().map(|design| it.pair(index, *design).worlds as u64);
-        let (least, most) = (worlds().min().unwrap_or(0), worlds().max().unwrap_or(0));
-        let worlds = if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) };
+    let mut sentences = Vec::new();
+    for (tried, designs) in &groups {
+        let range = |of: &dyn Fn(&Pair) -> u64| {
+            let all = || designs.iter().map(|design| of(it.pair(index, *design)));
+            let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+            if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) }
+        };
+        let worlds = range(&|it| it.worlds as u64);
+        let proved = range(&|it| it.proved.and_then(|it| it.complete).map_or(0, |it| it.1.worlds));
+        let steps = range(&|it| it.proved.and_then(|it| it.partial).map_or(0, |it| u64::from(it.steps)));
         let names: Vec<&str> = designs.iter().map(|design| it.designs[*design].name()).collect();
-        let whom = if groups.len() > 1 { format!(" for {}", names.join(", ")) } else { String::new() };
-        let part = if *partial { format!(", and with {} in part", within + 1) } else { String::new() };
-        let _ = write!(
-            text,
-            "{}Every schedule within {}{part}{whom}: {worlds} worlds a design.",
-            if text.is_empty() { "" } else { " " },
-            counted(u64::from(*within), "deviation"),
-        );
+        let whom = if groups.len() > 1 { format!("For {}: ", names.join(", ")) } else { String::new() };
+        let tried = tried.replace(WORLDS, &worlds).replace(PROVED_WORLDS, &proved).replace(PROVED_STEPS, &steps);
+        sentences.push(format!("{whom}{tried}"));
     }
-    if it.effort.runs > 0 {
-        let _ = write!(text, " Then {} by chance, seed {}.", counted(it.effort.runs, "run"), it.effort.seed);
+    sentences.join(" ")
+}
+
+// What differs from design to design of a group: worlds of the sweep, and worlds and steps of the proof.
+const WORLDS: &str = "{worlds}";
+const PROVED_WORLDS: &str = "{proved worlds}";
+const PROVED_STEPS: &str = "{proved steps}";
+
+/// What was tried of a design, in sentences.
+fn tried(it: &Pair, effort: Effort, ticks: Ticks) -> String {
+    let Pair { within, partial, stopped, worlds, runs, proved, .. } = it;
+    if *worlds == 0 {
+        return "Nothing was tried.".to_owned();
+    }
+    let part = if *partial { format!(", and with {} in part", within + 1) } else { String::new() };
+    let endless = if *stopped == Some(Cut::AtSteps) { ", where a schedule came to no rest" } else { "" };
+    let mut text = format!(
+        "Every schedule within {}{part}{endless}: {WORLDS} worlds a design.",
+        counted(u64::from(*within), "deviation")
+    );
+    if *runs > 0 {
+        let _ = write!(text, " Then {} by chance, seed {}.", counted(*runs, "run"), effort.seed);
+    }
+    if let Some((price, _)) = proved.and_then(|it| it.complete) {
+        let _ = write!(text, " Then a proof: all {PROVED_WORLDS} worlds up to price {price}, {}.", ticks.what());
+    }
+    if let Some(Partial { price, stopped, .. }) = proved.and_then(|Proved { partial, .. }| partial) {
+        let why = match stopped {
+            Cut::Interrupted => "was interrupted".to_owned(),
+            Cut::AtWorlds | Cut::AtSteps => {
+                format!("stopped at its bound of {}", counted(effort.proofs as u64, "world"))
+            }
+        };
+        let _ = write!(text, " A proof of price {price} {why}: every schedule of up to {PROVED_STEPS} steps.");
     }
     text
 }
@@ -124,17 +208,37 @@ fn coverage(it: &Comparison<'_>, index: usize) -> String {
 fn of_all(it: &Comparison<'_>, width: usize) -> String {
     let mut out = paragraph("All scenarios together: the cheapest violation in any of them.", 0, width);
     let cells = |design: usize, invariant: usize| {
-        let all = || (0..it.scenarios.len()).map(|index| &it.pair(index, design).cells[invariant]);
+        let pairs = || (0..it.scenarios.len()).map(|index| it.pair(index, design));
+        let all = || pairs().map(|it| &it.cells[invariant]);
         let swept = all().filter_map(|it| it.swept.as_ref()).map(of_swept).min();
         let sampled = all().filter_map(|it| it.sampled.as_ref()).map(of_sampled).min();
-        text_of(swept, sampled)
+        let exposed = all().filter_map(|it| it.exposed.as_ref()).map(of_exposed).min();
+        violations(swept, sampled, exposed).unwrap_or_else(|| {
+            let by = |by: By| move |it: &Pair| it.by(invariant) == by;
+            let answer = if pairs().any(by(By::Nothing)) {
+                UNTRIED
+            } else if pairs().all(by(By::Proof)) {
+                PROVED
+            } else {
+                NONE
+            };
+            answer.to_owned()
+        })
     };
     out.push_str(&grid(it, &cells, "None for any design, within what was tried", width));
     out
 }
 
-fn cell_text(cell: &Cell) -> String {
-    text_of(cell.swept.as_ref().map(of_swept), cell.sampled.as_ref().map(of_sampled))
+fn cell_text(it: &Comparison<'_>, scenario: usize, design: usize, invariant: usize) -> String {
+    let pair = it.pair(scenario, design);
+    let cell = &pair.cells[invariant];
+    let (swept, sampled) = (cell.swept.as_ref().map(of_swept), cell.sampled.as_ref().map(of_sampled));
+    violations(swept, sampled, cell.exposed.as_ref().map(of_exposed)).unwrap_or_else(|| match pair.by(invariant) {
+        By::Proof => PROVED.to_owned(),
+        By::Sweep | By::Chance if pair.within < it.effort.deviations => format!("{NONE}{}", pair.within),
+        By::Sweep | By::Chance => NONE.to_owned(),
+        By::Nothing => UNTRIED.to_owned(),
+    })
 }
 
 /// Price and deviations.
@@ -147,19 +251,35 @@ fn of_sampled(it: &Sampled) -> (u8, usize) {
     (it.price, it.deviations.as_ref().map_or(usize::MAX, Vec::len))
 }
 
-fn text_of(swept: Option<(u8, usize)>, sampled: Option<(u8, usize)>) -> String {
-    let swept_text = swept.map(|(price, deviations)| format!("{price}·{deviations}"));
-    let cheaper = sampled.filter(|it| swept.is_none_or(|swept| it.0 < swept.0));
-    let sampled_text = cheaper.map(|(price, deviations)| match deviations {
-        usize::MAX => format!("~{price}"),
-        _ => format!("~{price}·{deviations}"),
-    });
-    let all: Vec<String> = swept_text.into_iter().chain(sampled_text).collect();
-    if all.is_empty() { NONE.to_owned() } else { all.join(" ") }
+fn of_exposed(it: &Exposed) -> (u8, usize) {
+    (it.cheapest.price, it.deviations.as_ref().map_or(usize::MAX, Vec::len))
 }
 
-/// A cell in which nothing was found.
+/// Violations, each after the mark of the search that found it; those of weaker searches only where they are cheaper.
+fn violations(
+    swept: Option<(u8, usize)>,
+    sampled: Option<(u8, usize)>,
+    exposed: Option<(u8, usize)>,
+) -> Option<String> {
+    let mut least = None;
+    let mut all = Vec::new();
+    for (mark, found) in [("", swept), ("~", sampled), ("!", exposed)] {
+        let Some((price, deviations)) = found.filter(|it| least.is_none_or(|least| it.0 < least)) else { continue };
+        least = Some(price);
+        all.push(match deviations {
+            usize::MAX => format!("{mark}{price}"),
+            _ => format!("{mark}{price}·{deviations}"),
+        });
+    }
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// A cell in which nothing was found; within how many deviations stands after it, where that is fewer than were asked for.
 const NONE: &str = "-";
+/// A cell for which a proof has shown that there is nothing to be found.
+const PROVED: &str = "none";
+/// A cell for which nothing was tried.
+const UNTRIED: &str = "?";
 
 /// The table, where the designs differ; then in a line each what is as in a column, what is the same for all designs,
 /// and what is broken for none.
@@ -170,7 +290,7 @@ fn grid(it: &Comparison<'_>, cell: &dyn Fn(usize, usize) -> String, none: &str, 
         let id = INVARIANTS[invariant].id;
         let cells: Vec<String> = (0..it.designs.len()).map(|design| cell(design, invariant)).collect();
         let first = cells.first().cloned().unwrap_or_default();
-        if cells.iter().all(|it| it == NONE) {
+        if cells.iter().all(|it| it.starts_with(NONE)) {
             clean.push(id);
         } else if cells.len() == 1 {
             columns.push(Column::new(id, cells));
@@ -281,7 +401,7 @@ fn ways(it: &Comparison<'_>, scenario: usize, design: usize, width: usize) -> St
         Some(it) => it.1.push(id),
         None => list.push((text, vec![id])),
     };
-    let mut by_chance = Vec::new();
+    let (mut by_chance, mut by_proof) = (Vec::new(), Vec::new());
     for &invariant in &it.invariants {
         let (cell, id) = (&it.pair(scenario, design).cells[invariant], INVARIANTS[invariant].id);
         if let Some(swept) = &cell.swept {
@@ -292,6 +412,13 @@ fn ways(it: &Comparison<'_>, scenario: usize, design: usize, width: usize) -> St
             let replay = told.map(|told| format!("vgdp-sim replay {}", token(it, scenario, design, told)));
             let command = replay.filter(|it| 2 + it.len() <= width); // a long token is for programs
             add(&mut by_chance, command.unwrap_or_else(|| run_command(it, scenario, design, sampled)), id);
+        }
+        if let Some(Exposed { cheapest, deviations }) = &cell.exposed {
+            let replay =
+                deviations.as_ref().map(|told| format!("vgdp-sim replay {}", token(it, scenario, design, told)));
+            let command = replay.filter(|it| 2 + it.len() <= width);
+            let steps = counted(u64::from(cheapest.steps), "step");
+            add(&mut by_proof, command.unwrap_or_else(|| format!("in {steps}: --out DIR writes it to a file")), id);
         }
     }
     let name = it.designs[design].name();
@@ -317,6 +444,7 @@ fn ways(it: &Comparison<'_>, scenario: usize, design: usize, width: usize) -> St
     };
     list(format!("To see how {name} is broken, `vgdp-sim replay` and one of"), &tokens);
     list(format!("Found for {name} by chance only, or cheaper than by the sweep"), &by_chance);
+    list(format!("Found for {name} by the proof only, or cheaper than by the others"), &by_proof);
     out
 }
 
@@ -360,6 +488,12 @@ pub fn files(it: &Comparison<'_>) -> Vec<(String, String)> {
                     let told = told.map_or_else(String::new, |told| format!(", as {}", token(it, s, d, told)));
                     let told = format!("Broken at price {price}{told}. Found by `{command}`, then shrunk.");
                     file("-by-chance", told, schedule.clone());
+                }
+                if let Some(Exposed { cheapest, deviations }) = &cell.exposed {
+                    let told = deviations.as_ref();
+                    let told = told.map_or_else(String::new, |told| format!(", as {}", token(it, s, d, told)));
+                    let told = format!("Broken at price {}{told}, as a proof has shown.", cheapest.price);
+                    file("-by-proof", told, cheapest.schedule.clone());
                 }
             }
         }

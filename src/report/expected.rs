@@ -9,10 +9,12 @@
 //! cancel upstream slot-leak broken price 0 deviations 2
 //! cancel upstream stuck none within 2
 //! cancel upstream starved broken price 0 by chance
+//! cancel upstream crash broken price 0 by proof
+//! cancel upstream over-limit none up to price 0, proved
 //! ```
 //!
-//! `ticks fine` stands beside the settings where the clock moved to more than boundaries. What follows a `#` is for
-//! people.
+//! Where proofs were made, `proofs` says how many worlds they might visit, and `ticks fine` stands beside the settings where
+//! the clock moved to more than boundaries. What follows a `#` is for people.
 
 use std::fmt::Write as _;
 
@@ -23,10 +25,11 @@ use crate::search::{Cell, Comparison, Effort, Pair};
 
 /// The comparison as such lines.
 pub fn text(it: &Comparison<'_>) -> String {
-    let Effort { deviations, worlds, runs, seed } = it.effort;
+    let Effort { deviations, worlds, runs, proofs, seed } = it.effort;
+    let proofs = if proofs > 0 { format!("proofs {proofs}\n") } else { String::new() };
     let mut out = format!(
         "# What `vgdp-sim compare --record` found; with `--expect` it is compared with what is found then.\n\
-         deviations {deviations}\nworlds {worlds}\nruns {runs}\nseed {seed}\n"
+         deviations {deviations}\nworlds {worlds}\nruns {runs}\n{proofs}seed {seed}\n"
     );
     if let Some(scenario) = it.scenarios.iter().find(|it| it.ticks != Ticks::default()) {
         let _ = writeln!(out, "ticks {}", scenario.ticks.name());
@@ -58,15 +61,17 @@ fn lines(it: &Comparison<'_>) -> Vec<String> {
 }
 
 fn verdict(pair: &Pair, cell: &Cell) -> String {
-    let Cell { swept, sampled } = cell;
+    let Cell { swept, sampled, exposed } = cell;
+    let swept = swept.as_ref().map(|it| format!("price {} deviations {}", it.price, it.deviations.len()));
     let by_chance = sampled.as_ref().map(|it| format!("price {} by chance", it.price));
-    match (swept, by_chance) {
-        (None, None) => format!("none within {}", pair.within),
-        (None, Some(by_chance)) => format!("broken {by_chance}"),
-        (Some(it), by_chance) => {
-            let by_chance = by_chance.map_or_else(String::new, |it| format!(", {it}"));
-            format!("broken price {} deviations {}{by_chance}", it.price, it.deviations.len())
-        }
+    let by_proof = exposed.as_ref().map(|it| format!("price {} by proof", it.cheapest.price));
+    let all: Vec<String> = [swept, by_chance, by_proof].into_iter().flatten().collect();
+    if !all.is_empty() {
+        return format!("broken {}", all.join(", "));
+    }
+    match pair.proved.and_then(|it| it.complete).filter(|_| pair.is_whole()) {
+        Some((price, _)) => format!("none up to price {price}, proved"),
+        None => format!("none within {}", pair.within),
     }
 }
 
@@ -115,7 +120,7 @@ pub enum ExpectedError {
     },
 }
 
-const SETTINGS: [&str; 4] = ["deviations", "worlds", "runs", "seed"];
+const SETTINGS: [&str; 5] = ["deviations", "worlds", "runs", "proofs", "seed"];
 
 impl std::str::FromStr for Expected {
     type Err = ExpectedError;
@@ -148,6 +153,7 @@ impl Expected {
             "deviations" => value.parse().map(|it| effort.deviations = it),
             "worlds" => value.parse().map(|it| effort.worlds = it),
             "runs" => value.parse().map(|it| effort.runs = it),
+            "proofs" => value.parse().map(|it| effort.proofs = it),
             _ => value.parse().map(|it| effort.seed = it),
         };
         done.map_err(|_| ExpectedError::Value { line, name, value: value.to_owned() })
@@ -212,9 +218,9 @@ mod tests {
     use crate::search::compare;
 
     fn comparison() -> Comparison<'static> {
-        let effort = Effort { deviations: 1, worlds: 1_000_000, runs: 20, seed: 1 };
+        let effort = Effort { deviations: 1, runs: 20, ..Effort::default() };
         let scenarios = [Scenario::named("pod-deleted").unwrap()];
-        compare(&scenarios, &[&Upstream, &CloseOnTerminal], effort, NonZeroUsize::MIN, &|_| {})
+        compare(&scenarios, &[&Upstream, &CloseOnTerminal], effort, NonZeroUsize::MIN, None, &|_| {})
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! {
 //!   "schema": "vgdp-sim/comparison/1",
 //!   "version": "0.1.0",
-//!   "effort": { "deviations": 2, "worlds": 1000000, "runs": 1000, "seed": 1 },
+//!   "effort": { "deviations": 2, "worlds": 1000000, "runs": 1000, "proofs": 0, "seed": 1 },
 //!   "invariants": { "slot-leak": { "sentence": "...", "source": "..." } },
 //!   "designs": { "upstream": { "sentence": "..." } },
 //!   "scenarios": {
@@ -16,19 +16,24 @@
 //!       "sentence": "...", "nodes": 2, "tasks": 1, "slots": 1, "price": 0,
 //!       "designs": {
 //!         "upstream": {
-//!           "within": 2, "partial": false, "worlds": 140907, "undecided": 0, "vacuous": false,
+//!           "within": 2, "partial": false, "worlds": 140907, "runs": 1000, "undecided": 0, "vacuous": false,
+//!           "proof": null,
 //!           "invariants": {
 //!             "slot-leak": {
 //!               "broken": true,
 //!               "price": 0,
+//!               "by": "sweep",
 //!               "sweep": {
 //!                 "price": 0, "task": "a", "steps": 129,
 //!                 "deviations": ["after a becomes Prepared, ...", "..."],
 //!                 "token": "vgdp1-..."
 //!               },
-//!               "chance": null
+//!               "chance": null,
+//!               "proof": null
 //!             },
-//!             "stuck": { "broken": false, "price": null, "sweep": null, "chance": null }
+//!             "stuck": {
+//!               "broken": false, "price": null, "by": "sweep", "sweep": null, "chance": null, "proof": null
+//!             }
 //!           }
 //!         }
 //!       }
@@ -37,15 +42,20 @@
 //! }
 //! ```
 //!
-//! - `effort`: what was asked for. `within`, `partial` and `worlds`: what was done for a scenario and a design. Every
-//!   schedule within `within` deviations was tried; where `partial` is true, some with one more.
+//! - `effort`: what was asked for. `within`, `partial`, `worlds` and `runs`: what was done for a scenario and a design.
+//!   Every schedule within `within` deviations was tried; where `partial` is true, some with one more. `proof` of a
+//!   design: how far a proof came, if one was made. `complete` has all `worlds` `up_to` a price, `partial` the `worlds`
+//!   and the `steps` within which every schedule of a `price` was tried.
 //! - `ticks`: of a scenario, to which instants the clock moved, where that is not to boundaries only.
-//! - `broken` and `price`: whether any violation was found, and the lowest price of one. `broken: false` means none
-//!   within `within` deviations and none in `effort.runs` runs, never that the invariant holds.
+//! - `broken` and `price`: whether any violation was found, and the lowest price of one. `by`: which search gave that
+//!   answer, the strongest that did: `proof`, `sweep`, `chance`, or `nothing` after an interruption. `broken: false` by
+//!   a proof means that no schedule breaks it in this scope; else it means none within `within` deviations and none in
+//!   `runs` runs, never that the invariant holds.
 //! - `sweep`: the cheapest violation that the sweep found, by price, then deviations, then steps; `token` replays it.
 //! - `chance`: a violation that chance found and the sweep did not, or not at so low a price: `price`, `task`, `steps`,
 //!   the `seed` and the `run` that found it, the `command` that shows that run, the `schedule` to which it was shrunk,
 //!   as a list of actions, and the same as `deviations` and `token`, or null where it cannot be told so.
+//! - `proof` of an invariant: a violation that a proof found and neither sweep nor chance did, or not at so low a price.
 //! - `undecided`: how many of the runs by chance came to no rest; they prove nothing.
 //! - `vacuous`: whether nothing from outside that the scenario allows ever acted.
 
@@ -54,18 +64,18 @@ use serde::{Serialize, Serializer};
 use super::comparison::{run_command, token};
 use crate::invariants::INVARIANTS;
 use crate::model::time::Ticks;
-use crate::search::{Broken, Comparison, Effort, Pair, Sampled};
+use crate::search::{Broken, By, Cheapest, Comparison, Effort, Exposed, Extent, Pair, Partial, Proved, Sampled};
 
 /// The name and version of the schema.
 pub const SCHEMA: &str = "vgdp-sim/comparison/1";
 
 /// The comparison as JSON, ended by a line feed.
 pub fn text(it: &Comparison<'_>) -> String {
-    let Effort { deviations, worlds, runs, seed } = it.effort;
+    let Effort { deviations, worlds, runs, proofs, seed } = it.effort;
     let document = Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        effort: Tried { deviations, worlds: worlds as u64, runs, seed },
+        effort: Tried { deviations, worlds: worlds as u64, runs, proofs: proofs as u64, seed },
         invariants: by_id(it.invariants.iter().map(|&it| &INVARIANTS[it]), |it| {
             (it.id, About { sentence: it.sentence, source: Some(it.source) })
         }),
@@ -89,7 +99,8 @@ pub fn text(it: &Comparison<'_>) -> String {
 }
 
 fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
-    let Pair { within, partial, worlds, undecided, vacuous, cells } = it.pair(scenario, design);
+    let pair = it.pair(scenario, design);
+    let Pair { within, partial, stopped: _, worlds, runs, undecided, vacuous, proved, cells } = pair;
     let found = |invariant: usize| {
         let cell = &cells[invariant];
         let sweep = cell.swept.as_ref().map(|Broken { invariant: _, task, price, steps, deviations }| Swept {
@@ -113,14 +124,37 @@ fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
                 token: deviations.as_ref().map(|told| token(it, scenario, design, told)),
             }
         });
-        (INVARIANTS[invariant].id, Found { broken: cell.is_broken(), price: cell.price(), sweep, chance })
+        let proof = cell.exposed.as_ref().map(|Exposed { cheapest, deviations }| {
+            let Cheapest { invariant: _, task, price, steps, schedule } = cheapest;
+            ByProof {
+                price: *price,
+                task: task.to_string(),
+                steps: *steps,
+                schedule: schedule.iter().map(ToString::to_string).collect(),
+                deviations: deviations.as_ref().map(|it| it.iter().map(ToString::to_string).collect()),
+                token: deviations.as_ref().map(|told| token(it, scenario, design, told)),
+            }
+        });
+        let by = match pair.by(invariant) {
+            By::Proof => "proof",
+            By::Sweep => "sweep",
+            By::Chance => "chance",
+            By::Nothing => "nothing",
+        };
+        let found = Found { broken: cell.is_broken(), price: cell.price(), by, sweep, chance, proof };
+        (INVARIANTS[invariant].id, found)
     };
     OfDesign {
         within: *within,
         partial: *partial,
         worlds: *worlds as u64,
+        runs: *runs,
         undecided: *undecided,
         vacuous: *vacuous,
+        proof: proved.map(|Proved { complete, partial }| HowFar {
+            complete: complete.map(|(up_to, Extent { worlds, .. })| Complete { up_to, worlds }),
+            partial: partial.map(|Partial { price, steps, extent, .. }| InPart { price, steps, worlds: extent.worlds }),
+        }),
         invariants: by_id(it.invariants.iter().copied(), found),
     }
 }
@@ -153,6 +187,7 @@ struct Tried {
     deviations: u8,
     worlds: u64,
     runs: u64,
+    proofs: u64,
     seed: u64,
 }
 
@@ -180,17 +215,40 @@ struct OfDesign {
     within: u8,
     partial: bool,
     worlds: u64,
+    runs: u64,
     undecided: u64,
     vacuous: bool,
+    proof: Option<HowFar>,
     invariants: ById<Found>,
+}
+
+#[derive(Serialize)]
+struct HowFar {
+    complete: Option<Complete>,
+    partial: Option<InPart>,
+}
+
+#[derive(Serialize)]
+struct Complete {
+    up_to: u8,
+    worlds: u64,
+}
+
+#[derive(Serialize)]
+struct InPart {
+    price: u8,
+    steps: u32,
+    worlds: u64,
 }
 
 #[derive(Serialize)]
 struct Found {
     broken: bool,
     price: Option<u8>,
+    by: &'static str,
     sweep: Option<Swept>,
     chance: Option<Chance>,
+    proof: Option<ByProof>,
 }
 
 #[derive(Serialize)]
@@ -210,6 +268,16 @@ struct Chance {
     seed: u64,
     run: u64,
     command: String,
+    schedule: Vec<String>,
+    deviations: Option<Vec<String>>,
+    token: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ByProof {
+    price: u8,
+    task: String,
+    steps: u32,
     schedule: Vec<String>,
     deviations: Option<Vec<String>>,
     token: Option<String>,

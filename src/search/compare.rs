@@ -1,10 +1,11 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::{Broken, Campaign, Finding, Sweep, deviate, hunt, sweep};
+use super::{Bounds, Broken, Campaign, Cheapest, Cut, Extent, Finding, Hunt, Partial, Proof, Sweep};
+use super::{deviate, prove, sweep_until};
 use crate::invariants::COUNT;
 use crate::model::design::Design;
 use crate::model::place::TaskId;
@@ -22,6 +23,9 @@ pub struct Effort {
     pub worlds: usize,
     /// Runs by chance after the sweep.
     pub runs: u64,
+    /// The most worlds that a proof visits for each price, after the runs; 0 for no proof. It is made in the scope and
+    /// the form of the scenario, or it would say nothing of that: most have far more worlds than this.
+    pub proofs: usize,
     /// The seed of those.
     pub seed: u64,
 }
@@ -29,7 +33,42 @@ pub struct Effort {
 impl Default for Effort {
     /// What takes about half a minute on two cores for all that is built in.
     fn default() -> Effort {
-        Effort { deviations: 2, worlds: 1_000_000, runs: 1_000, seed: 1 }
+        Effort { deviations: 2, worlds: 1_000_000, runs: 1_000, proofs: 0, seed: 1 }
+    }
+}
+
+impl Effort {
+    /// Takes some seconds for all that is built in.
+    pub const QUICK: Effort = Effort { deviations: 1, worlds: 200_000, runs: 200, proofs: 0, seed: 1 };
+    /// For one scenario and some designs: about two minutes and two gigabytes each at the most, per thread.
+    pub const THOROUGH: Effort =
+        Effort { deviations: 3, worlds: 10_000_000, runs: 20_000, proofs: 10_000_000, seed: 1 };
+    /// The highest [level](Effort::level).
+    pub const LEVELS: u8 = 4;
+
+    /// Level 1 is quick, 2 the default, 3 thorough; each beyond tries one more deviation, and ten times as much of all
+    /// else.
+    ///
+    /// # Panics
+    ///
+    /// Unless it is one of 1 to [`LEVELS`](Effort::LEVELS).
+    pub fn level(level: u8) -> Effort {
+        assert!((1..=Effort::LEVELS).contains(&level), "there is no level {level}");
+        match level {
+            1 => Effort::QUICK,
+            2 => Effort::default(),
+            _ => {
+                let Effort { deviations, worlds, runs, proofs, seed } = Effort::THOROUGH;
+                let times = 10_usize.pow(u32::from(level - 3));
+                Effort {
+                    deviations: deviations + level - 3,
+                    worlds: worlds * times,
+                    runs: runs * times as u64,
+                    proofs: proofs * times,
+                    seed,
+                }
+            }
+        }
     }
 }
 
@@ -51,26 +90,61 @@ pub struct Sampled {
     pub deviations: Option<Vec<Deviation>>,
 }
 
-/// What is known of an invariant for one scenario and one design. It is never known to hold.
+/// A violation that only a proof has found, or at a lower price than sweep and chance. No schedule breaks its invariant
+/// at a lower price, or, if the proof came as far as that, at this price in fewer steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exposed {
+    /// The violation.
+    pub cheapest: Cheapest,
+    /// The same told by its departures from the normal schedule, if it can be: none can be left out.
+    pub deviations: Option<Vec<Deviation>>,
+}
+
+/// What is known of an invariant for one scenario and one design.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The cheapest violation within the deviations of the sweep.
     pub swept: Option<Broken>,
     /// A violation that chance has found where the sweep found none, or none at so low a price.
     pub sampled: Option<Sampled>,
+    /// A violation that a proof has found where sweep and chance found none, or none at so low a price.
+    pub exposed: Option<Exposed>,
+}
+
+/// Which search gave an answer, the strongest of those that did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Every reachable world was visited.
+    Proof,
+    /// Every schedule within some deviations was tried.
+    Sweep,
+    /// Some runs were made by chance.
+    Chance,
+    /// Nothing was tried, since the comparison was interrupted.
+    Nothing,
 }
 
 impl Cell {
     /// Whether any violation was found.
     pub fn is_broken(&self) -> bool {
-        self.swept.is_some() || self.sampled.is_some()
+        self.price().is_some()
     }
 
     /// The lowest price of a violation.
     pub fn price(&self) -> Option<u8> {
         let swept = self.swept.as_ref().map(|it| it.price);
-        self.sampled.as_ref().map(|it| it.price).or(swept)
+        let sampled = self.sampled.as_ref().map(|it| it.price);
+        self.exposed.as_ref().map(|it| it.cheapest.price).or(sampled).or(swept)
     }
+}
+
+/// How far a proof came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proved {
+    /// The highest price up to which all worlds were visited, and what there is up to it.
+    pub complete: Option<(u8, Extent)>,
+    /// Where it stopped early.
+    pub partial: Option<Partial>,
 }
 
 /// What was tried for one scenario and one design, and what that showed.
@@ -80,14 +154,60 @@ pub struct Pair {
     pub within: u8,
     /// Whether schedules with one more deviation were tried in part.
     pub partial: bool,
+    /// Why the sweep stopped early, if it did.
+    pub stopped: Option<Cut>,
     /// Worlds that the sweep visited.
     pub worlds: usize,
+    /// Runs by chance; fewer than were asked for where the comparison was interrupted.
+    pub runs: u64,
     /// Runs by chance that came to no rest: they prove nothing either way.
     pub undecided: u64,
     /// Nothing from outside that the scenario allows ever acted, neither in the sweep nor by chance: it proved nothing.
     pub vacuous: bool,
+    /// How far a proof came, if one was made.
+    pub proved: Option<Proved>,
     /// For each of [`INVARIANTS`](crate::invariants::INVARIANTS) what is known.
     pub cells: Vec<Cell>,
+}
+
+impl Pair {
+    /// Nothing was tried.
+    fn untried() -> Pair {
+        Pair {
+            within: 0,
+            partial: true,
+            stopped: Some(Cut::Interrupted),
+            worlds: 0,
+            runs: 0,
+            undecided: 0,
+            vacuous: false,
+            proved: None,
+            cells: vec![Cell::default(); COUNT],
+        }
+    }
+
+    /// Which search gave the answer for an invariant, by its index: the lowest price, or that none was found.
+    pub fn by(&self, invariant: usize) -> By {
+        let Cell { swept, sampled, exposed } = &self.cells[invariant];
+        if exposed.is_some() || (swept.is_none() && sampled.is_none() && self.is_whole()) {
+            By::Proof
+        } else if sampled.is_some() {
+            By::Chance
+        } else if swept.is_some() || self.within > 0 {
+            By::Sweep
+        } else if self.runs > 0 {
+            By::Chance
+        } else if self.worlds > 0 {
+            By::Sweep
+        } else {
+            By::Nothing
+        }
+    }
+
+    /// Whether a proof has visited all worlds, up to the price of the scenario.
+    pub fn is_whole(&self) -> bool {
+        self.proved.is_some_and(|it| it.partial.is_none())
+    }
 }
 
 /// Designs side by side: for each scenario, design and invariant the cheapest violation that was found.
@@ -113,6 +233,14 @@ impl Comparison<'_> {
         &self.pairs[scenario * self.designs.len() + design]
     }
 
+    /// How many pairs were not tried to the end, since the comparison was interrupted.
+    pub fn interrupted(&self) -> usize {
+        let partial = |it: &Pair| it.proved.and_then(|it| it.partial).map(|it| it.stopped);
+        let is_cut =
+            |it: &&Pair| [it.stopped, partial(it)].contains(&Some(Cut::Interrupted)) || it.runs < self.effort.runs;
+        self.pairs.iter().filter(is_cut).count()
+    }
+
     /// Runs by chance that came to no rest, for all together.
     pub fn undecided(&self) -> u64 {
         self.pairs.iter().map(|it| it.undecided).sum()
@@ -129,10 +257,11 @@ impl fmt::Debug for Comparison<'_> {
     }
 }
 
-/// Judges each design in each scenario: a sweep within some deviations, then runs by chance for what it left open.
+/// Judges each design in each scenario: a sweep within some deviations, then runs by chance, then a proof where the effort
+/// has worlds for one.
 ///
 /// `jobs` threads share the pairs. What is found does not depend on their number. `done` is told how many pairs are
-/// finished each time one is.
+/// finished each time one is. Once `stop` is true what was begun ends early, and says how far it came.
 ///
 /// # Panics
 ///
@@ -142,6 +271,7 @@ pub fn compare<'a>(
     designs: &[&'a dyn Design],
     effort: Effort,
     jobs: NonZeroUsize,
+    stop: Option<&AtomicBool>,
     done: &(dyn Fn(usize) + Sync),
 ) -> Comparison<'a> {
     let count = scenarios.len() * designs.len();
@@ -153,7 +283,8 @@ pub fn compare<'a>(
             if index >= count {
                 return judged;
             }
-            judged.push((index, judge(&scenarios[index / designs.len()], designs[index % designs.len()], effort)));
+            judged
+                .push((index, judge(&scenarios[index / designs.len()], designs[index % designs.len()], effort, stop)));
             done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         }
     };
@@ -171,29 +302,65 @@ pub fn compare<'a>(
     }
 }
 
-fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort) -> Pair {
-    let Effort { deviations, worlds, runs, seed } = effort;
-    let Sweep { within, worlds, partial, broken, .. } = sweep(scenario, design, deviations, worlds);
+fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort, stop: Option<&AtomicBool>) -> Pair {
+    let is_stopped = || stop.is_some_and(|it| it.load(Ordering::Relaxed));
+    if is_stopped() {
+        return Pair::untried();
+    }
+    let Effort { deviations, worlds, runs, proofs, seed } = effort;
+    let swept = sweep_until(scenario, design, deviations, worlds, stop);
+    let Sweep { within, worlds, partial, stopped, broken, .. } = swept;
     let mut cells = vec![Cell::default(); COUNT];
     for it in broken {
         let invariant = it.invariant;
         cells[invariant].swept = Some(it);
     }
-    let campaign = hunt(scenario, design, seed, runs);
-    let vacuous = within == 0 && campaign.is_vacuous(scenario); // one deviation tries every act of theirs
-    let Campaign { undecided, findings, .. } = campaign;
-    for Finding { invariant, task, price, run: index, schedule } in findings {
-        let cell = &mut cells[invariant];
-        if cell.swept.as_ref().is_none_or(|it| price < it.price) {
-            let report = run(scenario, design, &mut Replay::then_normal(&schedule));
-            let steps = report.broken[invariant].map_or(0, |it| it.step + 1);
-            let deviations = deviate(scenario, design, &schedule, invariant, price).filter(|it| {
-                let mut deviating = Deviating::new(it);
-                let report = run(scenario, design, &mut deviating);
-                report.broken[invariant].is_some_and(|it| it.price <= price) && deviating.missed().is_none()
-            });
-            cell.sampled = Some(Sampled { task, price, steps, run: index, schedule, deviations });
+    let campaign = Hunt { stop, ..Hunt::default() }.run(scenario, design, seed, runs);
+    let Campaign { runs, undecided, ref findings, .. } = campaign;
+    for it in findings {
+        let cell = &mut cells[it.invariant];
+        if cell.price().is_none_or(|price| it.price < price) {
+            cell.sampled = Some(sampled(scenario, design, it));
         }
     }
-    Pair { within, partial, worlds, undecided, vacuous, cells }
+    let bounds = Bounds { most_worlds: proofs, stop, ..Bounds::default() };
+    let proof = (proofs > 0 && !is_stopped()).then(|| prove(scenario, design, bounds));
+    for it in proof.iter().flat_map(|it| &it.broken) {
+        let cell = &mut cells[it.invariant];
+        if cell.price().is_none_or(|price| it.price < price) {
+            let deviations = told(scenario, design, &it.schedule, it.invariant, it.price);
+            cell.exposed = Some(Exposed { cheapest: it.clone(), deviations });
+        }
+    }
+    let proved = proof.map(|Proof { complete, partial, .. }| Proved {
+        complete: complete.last().map(|it| (complete.len() as u8 - 1, *it)),
+        partial,
+    });
+    // One deviation tries every act of an operator or a fault, and so does a proof that came to its end.
+    let acted = within > 0 || is_stopped() || proved.is_some_and(|it| it.partial.is_none());
+    let vacuous = !acted && campaign.is_vacuous(scenario);
+    Pair { within, partial, stopped, worlds, runs, undecided, vacuous, proved, cells }
+}
+
+fn sampled(scenario: &Scenario, design: &dyn Design, finding: &Finding) -> Sampled {
+    let Finding { invariant, task, price, run: index, ref schedule } = *finding;
+    let report = run(scenario, design, &mut Replay::then_normal(schedule));
+    let steps = report.broken[invariant].map_or(0, |it| it.step + 1);
+    let deviations = told(scenario, design, schedule, invariant, price);
+    Sampled { task, price, steps, run: index, schedule: schedule.clone(), deviations }
+}
+
+/// A schedule told by its deviations, where that is the same violation and misses none of them.
+fn told(
+    scenario: &Scenario,
+    design: &dyn Design,
+    schedule: &[Action],
+    invariant: usize,
+    price: u8,
+) -> Option<Vec<Deviation>> {
+    deviate(scenario, design, schedule, invariant, price).filter(|it| {
+        let mut deviating = Deviating::new(it);
+        let report = run(scenario, design, &mut deviating);
+        report.broken[invariant].is_some_and(|it| it.price <= price) && deviating.missed().is_none()
+    })
 }

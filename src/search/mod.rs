@@ -14,7 +14,7 @@ mod shrink;
 mod sweep;
 
 pub use bugs::Bug;
-pub use compare::{Cell, Comparison, Effort, Pair, Sampled, compare};
+pub use compare::{By, Cell, Comparison, Effort, Exposed, Pair, Proved, Sampled, compare};
 pub use conforms::{NonConformance, conforms};
 pub use coverage::{Coverage, Edge, Seen, disturbance};
 pub use deviate::deviate;
