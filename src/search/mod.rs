@@ -6,6 +6,7 @@ mod conforms;
 mod coverage;
 mod deviate;
 mod explain;
+mod fingerprint;
 mod hunt;
 mod prove;
 mod seed;

@@ -23,7 +23,6 @@ use crate::model::rules::Action;
 use crate::scenario::Scenario;
 
 pub use livelock::Livelock;
-pub(super) use table::{fingerprint, mixed};
 
 /// Who is told how far a proof is: at which price, and what it has seen there.
 pub type Told<'a> = &'a (dyn Fn(u8, &Extent) + Sync);

@@ -11,7 +11,7 @@ use crate::model::world::World;
 use crate::run::Monitors;
 use crate::scenario::Scenario;
 use crate::scheduler::{Among, Normal};
-use crate::search::prove::{fingerprint, mixed};
+use crate::search::fingerprint::{fingerprint, mixed};
 
 /// A world of a run, with what matters beside it.
 #[derive(Clone, Copy, Debug)]
