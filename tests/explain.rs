@@ -17,9 +17,7 @@ use vgdp_sim::report::explained;
 use vgdp_sim::report::{Style, Told};
 use vgdp_sim::run::{Ended, run};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{
-    Among, Departure, Deviating, Deviation, Fired, Landmarks, Normal, Replay, Scheduler, Uniform, Until,
-};
+use vgdp_sim::scheduler::{Among, Departure, Deviating, Deviation, Fired, Replay, Scheduler, Track, Uniform, Until};
 use vgdp_sim::search::{Broken, Cap, Explained, Recording, Stopped, Unexplained, explain, sweep};
 
 fn index(id: &str) -> usize {
@@ -319,16 +317,14 @@ fn a_twin_passes_and_differs_by_one_deviation() {
 /// Notes where the normal course is, once something has visibly changed.
 struct Places {
     after: Event,
-    landmarks: Landmarks,
-    inner: Normal,
+    track: Track,
     found: Option<Deviation>,
 }
 
 impl Scheduler for Places {
     fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        self.landmarks.passes(last.event);
-        let next = self.inner.pick(enabled, last);
-        let point = self.landmarks.point(next.map(|it| enabled[it]));
+        self.track.passes(last);
+        let (next, point) = self.track.comes_to(enabled);
         if point.after.is_some_and(|it| it.0 == self.after) && point.next.is_some_and(|it| it.class() == Class::Step) {
             self.found.get_or_insert(Deviation { point, departure: Departure::Waits(Until::LastInInstant) });
         }
@@ -352,7 +348,7 @@ fn a_deviation_that_loses_its_place_is_left_out_with_the_other() {
     let it = found(&scenario, "slot-leak");
     // Four hours later the server cancels. What waits then waits in vain, and in the twin nobody ever cancels.
     let after = Event::Cancelled(vgdp_sim::model::place::TaskId(0));
-    let places = Places { after, landmarks: Landmarks::default(), inner: Normal, found: None };
+    let places = Places { after, track: Track::default(), found: None };
     let mut watched = Then(Deviating::new(&it.deviations), places);
     run(&scenario, &Upstream, &mut watched);
     let idle = watched.1.found.expect("the server cancels what is stuck");

@@ -22,7 +22,7 @@ use vgdp_sim::model::rules::{Action, Class, Enabled};
 use vgdp_sim::report::Schedule;
 use vgdp_sim::run::{Report, observe, run};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Course, Departure, Deviating, Deviation, Fired, Landmarks, Point, Replay, Scheduler, Until};
+use vgdp_sim::scheduler::{Departure, Deviating, Deviation, Fired, Point, Replay, Scheduler, Track, Until};
 use vgdp_sim::search::{Hunt, record, sweep};
 
 /// A way to break an invariant, as it is written down.
@@ -118,8 +118,7 @@ fn departures(tasks: u8, point: Point, enabled: &[Action]) -> impl Iterator<Item
 struct Reader<'a> {
     words: &'a [String],
     tasks: u8,
-    course: Course,
-    landmarks: Landmarks,
+    track: Track,
     /// The words so far, understood.
     read: Vec<Deviation>,
     /// What else may be done at each point, and after how many deviations that is.
@@ -128,13 +127,9 @@ struct Reader<'a> {
 
 impl Scheduler for Reader<'_> {
     fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        if let Some(action) = last.action {
-            self.course.takes(action, last.event);
-            self.landmarks.passes(last.event);
-        }
+        self.track.passes(last);
         loop {
-            let next = self.course.next(enabled);
-            let point = self.landmarks.point(next.map(|it| enabled[it]));
+            let (next, point) = self.track.comes_to(enabled);
             let at = self.read.len();
             self.others.extend(departures(self.tasks, point, enabled).map(|it| (at, it)));
             let Some(wanted) = self.words.get(at) else { return next };
@@ -147,7 +142,7 @@ impl Scheduler for Reader<'_> {
                     return enabled.iter().position(|it| *it == action);
                 }
                 Departure::Waits(until) => {
-                    self.course.waits(point.next.expect("somebody waits"), until);
+                    self.track.waits(point.next.expect("somebody waits"), until);
                 }
             }
         }
@@ -161,9 +156,8 @@ fn ids(report: &Report) -> Vec<String> {
 
 /// The deviations of a file, and all that may be done besides.
 fn read(case: &Case, words: &[String]) -> (Vec<Deviation>, Vec<(usize, Deviation)>) {
-    let (course, landmarks) = (Course::default(), Landmarks::default());
     let tasks = case.scenario.tasks;
-    let mut reader = Reader { words, tasks, course, landmarks, read: Vec::new(), others: Vec::new() };
+    let mut reader = Reader { words, tasks, track: Track::default(), read: Vec::new(), others: Vec::new() };
     run(&case.scenario, case.design, &mut reader);
     (reader.read, reader.others)
 }

@@ -8,7 +8,7 @@ use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::rules::{Action, Class, Enabled};
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Course, Departure, Deviating, Deviation, Fired, Landmarks, Point, Scheduler, Until};
+use vgdp_sim::scheduler::{Departure, Deviating, Deviation, Fired, Point, Scheduler, Track, Until};
 use vgdp_sim::search::sweep;
 
 /// Each finding is told as its deviations; going the normal course but for these breaks the invariant again, at the
@@ -33,19 +33,14 @@ fn a_finding_replays_from_its_deviations() {
 /// Where the normal schedule could be left, as a run of it shows.
 #[derive(Default)]
 struct Points {
-    course: Course,
-    landmarks: Landmarks,
+    track: Track,
     seen: Vec<(Point, Vec<Action>)>,
 }
 
 impl Scheduler for Points {
     fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        if let Some(action) = last.action {
-            self.course.takes(action, last.event);
-            self.landmarks.passes(last.event);
-        }
-        let next = self.course.next(enabled);
-        let point = self.landmarks.point(next.map(|it| enabled[it]));
+        self.track.passes(last);
+        let (next, point) = self.track.comes_to(enabled);
         self.seen.push((point, enabled.to_vec()));
         next
     }

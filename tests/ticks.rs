@@ -12,7 +12,7 @@ use vgdp_sim::model::time::{Obligation as O, Span, Ticks, Times};
 use vgdp_sim::report::{Replayed, Schedule, Then, Token, Told};
 use vgdp_sim::run::{observe, run};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::scheduler::{Course, Departure, Deviation, Fired, Landmarks, Normal, Placed, Scheduler};
+use vgdp_sim::scheduler::{Departure, Deviation, Fired, Normal, Placed, Scheduler, Track};
 use vgdp_sim::search::{Bounds, Broken, Proof, Sweep, hunt, prove, record, sweep};
 
 fn fine(scenario: &Scenario) -> Scenario {
@@ -213,19 +213,14 @@ fn files_and_tokens_carry_their_ticks() {
 /// Looks for the first place at which the normal course could stop short.
 #[derive(Default)]
 struct Stops {
-    course: Course,
-    landmarks: Landmarks,
+    track: Track,
     first: Option<Deviation>,
 }
 
 impl Scheduler for Stops {
     fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        if let Some(action) = last.action {
-            self.course.takes(action, last.event);
-            self.landmarks.passes(last.event);
-        }
-        let next = self.course.next(enabled);
-        let point = self.landmarks.point(next.map(|it| enabled[it]));
+        self.track.passes(last);
+        let (next, point) = self.track.comes_to(enabled);
         if let Some(&stops) = enabled.iter().find(|it| it.rule() == Rule::ClockStopsShort) {
             self.first.get_or_insert(Deviation { point, departure: Departure::First(stops) });
         }

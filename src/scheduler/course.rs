@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{Fired, Normal, Scheduler};
+use super::{Fired, Normal, Scheduler, Turn};
 use crate::event::Event;
 use crate::model::rules::{Action, Class, Enabled};
 
@@ -53,26 +53,25 @@ pub struct Deviation {
 }
 
 /// The most actions that wait at a time.
-pub const WAITS: usize = 4;
+pub(crate) const WAITS: usize = 4;
 
-/// The normal course in the presence of actions that wait: its whole memory is the last action and who waits.
+/// The normal course in the presence of actions that wait: its whole memory is whose turn it is and who waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Course {
-    /// The last action taken.
-    pub turn: Option<Action>,
+pub(crate) struct Course<T> {
+    turn: T,
     waits: [Option<(Action, Until)>; WAITS],
 }
 
-impl Course {
+impl<T: Turn> Course<T> {
     /// What it takes next, by its index in `enabled`; nothing where only operators and faults are left.
     #[inline]
-    pub fn next(&self, enabled: &Enabled) -> Option<usize> {
+    pub(crate) fn next(&self, enabled: &Enabled) -> Option<usize> {
         if self.waits[0].is_none() {
             return Normal::choose(enabled, self.turn);
         }
         let of = |class: Class, passes: &dyn Fn(Action) -> bool| {
-            let all = || enabled.iter().enumerate().filter(|(_, it)| it.class() == class && passes(**it));
-            all().find(|&(_, &it)| self.turn.is_none_or(|turn| it > turn)).or_else(|| all().next()).map(|it| it.0)
+            let all = enabled.iter().copied().enumerate();
+            self.turn.among(all.filter(|&(_, it)| it.class() == class && passes(it)))
         };
         of(Class::Step, &|it| self.wait_of(it).is_none())
             .or_else(|| of(Class::Step, &|it| self.wait_of(it) == Some(Until::LastInInstant)))
@@ -87,14 +86,15 @@ impl Course {
 
     /// An action was taken, which brought about `event`.
     #[inline]
-    pub fn takes(&mut self, action: Action, event: Option<Event>) {
-        self.turn = Some(action);
+    pub(crate) fn takes(&mut self, action: Action, event: Option<Event>) {
+        self.turn.passes(action);
         if self.waits[0].is_some() {
             self.keep(|(it, until)| it != action && event.is_none_or(|event| until != Until::Event(event)));
         }
     }
 
     /// Whether `action` still waits.
+    #[inline]
     pub(crate) fn keeps_waiting(&self, action: Action) -> bool {
         self.wait_of(action).is_some()
     }
@@ -113,7 +113,7 @@ impl Course {
     }
 
     /// `action` waits; returns false where no more can, or it waits already.
-    pub fn waits(&mut self, action: Action, until: Until) -> bool {
+    pub(crate) fn waits(&mut self, action: Action, until: Until) -> bool {
         if self.wait_of(action).is_some() {
             return false;
         }
@@ -121,41 +121,49 @@ impl Course {
         *free = Some((action, until));
         true
     }
-
-    /// Whether anybody waits.
-    pub fn is_kept_waiting(&self) -> bool {
-        self.waits[0].is_some()
-    }
 }
 
-/// Knows where in a run a point is: it counts visible changes, and what was about to happen since the last.
+/// The normal course of a run, and the names of the places to which it comes: it counts visible changes, and what was
+/// about to happen since the last.
 #[derive(Clone, Debug, Default)]
-pub struct Landmarks {
+pub struct Track<T = Option<Action>> {
+    course: Course<T>,
     seen: Vec<(Event, u8)>,
     after: Option<(Event, u8)>,
     about: Vec<(Option<Action>, u8)>,
 }
 
-impl Landmarks {
-    /// The course is about to take `next`: where that is.
-    pub fn point(&mut self, next: Option<Action>) -> Point {
-        let nth = count(&mut self.about, next);
-        Point { after: self.after, next, nth }
-    }
-
-    /// The course was not about to take that after all.
-    pub(crate) fn forgets(&mut self, point: Point) {
-        if let Some(it) = self.about.iter_mut().find(|it| it.0 == point.next) {
-            it.1 -= 1;
+impl<T: Turn> Track<T> {
+    /// What was done last, on the course or off it, led here.
+    pub fn passes(&mut self, last: Fired) {
+        let Some(action) = last.action else { return };
+        self.course.takes(action, last.event);
+        if let Some(event) = last.event {
+            let nth = count(&mut self.seen, event);
+            self.after = Some((event, nth));
+            self.about.clear();
         }
     }
 
-    /// Something changed visibly, or not.
-    pub fn passes(&mut self, event: Option<Event>) {
-        let Some(event) = event else { return };
-        let nth = count(&mut self.seen, event);
-        self.after = Some((event, nth));
-        self.about.clear();
+    /// What the course is about to take, by its index, and where that is. Who asks twice is there for the second time.
+    pub fn comes_to(&mut self, enabled: &Enabled) -> (Option<usize>, Point) {
+        let next = self.course.next(enabled);
+        let action = next.map(|it| enabled[it]);
+        let nth = count(&mut self.about, action);
+        (next, Point { after: self.after, next: action, nth })
+    }
+
+    /// `action` waits; returns false where no more can, or it waits already.
+    pub fn waits(&mut self, action: Action, until: Until) -> bool {
+        self.course.waits(action, until)
+    }
+
+    /// `action` has waited until here, where the course was not about to take what it seemed to be.
+    pub(crate) fn goes_on(&mut self, action: Action, point: Point) {
+        self.course.release(action);
+        if let Some(it) = self.about.iter_mut().find(|it| it.0 == point.next) {
+            it.1 -= 1;
+        }
     }
 }
 
@@ -172,23 +180,29 @@ fn count<T: PartialEq>(all: &mut Vec<(T, u8)>, it: T) -> u8 {
 
 /// The normal schedule but for some deviations, in their order.
 #[derive(Clone, Debug)]
-pub struct Deviating<'a> {
+pub struct Deviating<'a, T = Option<Action>> {
     deviations: &'a [Deviation],
     at: usize,
-    course: Course,
-    landmarks: Landmarks,
+    track: Track<T>,
     lenient: bool,
 }
 
 impl<'a> Deviating<'a> {
     /// Goes the normal course but for these.
     pub fn new(deviations: &'a [Deviation]) -> Deviating<'a> {
-        Deviating { deviations, at: 0, course: Course::default(), landmarks: Landmarks::default(), lenient: false }
+        Deviating::by(deviations)
     }
 
     /// The same, but passes over deviations whose place does not come.
     pub fn lenient(deviations: &'a [Deviation]) -> Deviating<'a> {
         Deviating { lenient: true, ..Deviating::new(deviations) }
+    }
+}
+
+impl<'a, T: Turn> Deviating<'a, T> {
+    /// Goes another normal course but for these.
+    pub(crate) fn by(deviations: &'a [Deviation]) -> Deviating<'a, T> {
+        Deviating { deviations, at: 0, track: Track::default(), lenient: false }
     }
 
     /// The first deviation whose place never came, or whose action was not enabled there.
@@ -197,15 +211,11 @@ impl<'a> Deviating<'a> {
     }
 }
 
-impl Scheduler for Deviating<'_> {
+impl<T: Turn> Scheduler for Deviating<'_, T> {
     fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        if let Some(action) = last.action {
-            self.course.takes(action, last.event);
-            self.landmarks.passes(last.event);
-        }
+        self.track.passes(last);
         loop {
-            let next = self.course.next(enabled);
-            let point = self.landmarks.point(next.map(|it| enabled[it]));
+            let (next, point) = self.track.comes_to(enabled);
             let mut ahead = self.deviations[self.at..].iter().take(if self.lenient { usize::MAX } else { 1 });
             let Some(skipped) = ahead.position(|it| it.point == point) else { return next };
             let deviation = self.deviations[self.at + skipped];
@@ -216,8 +226,8 @@ impl Scheduler for Deviating<'_> {
                     return Some(index);
                 }
                 Departure::Waits(until) => {
-                    let Some(action) = next.map(|it| enabled[it]) else { return next };
-                    if !self.course.waits(action, until) {
+                    let Some(action) = point.next else { return next };
+                    if !self.track.waits(action, until) {
                         return next;
                     }
                     self.at += skipped + 1;

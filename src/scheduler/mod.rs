@@ -19,10 +19,11 @@ mod swarm;
 mod uniform;
 
 pub use chooser::{Among, Chooser};
-pub use course::{Course, Departure, Deviating, Deviation, Landmarks, Point, Until, WAITS};
+pub(crate) use course::{Course, WAITS};
+pub use course::{Departure, Deviating, Deviation, Point, Track, Until};
 pub use draws::Draws;
 pub use even::Even;
-pub use normal::Normal;
+pub use normal::{Normal, Turn};
 pub use partial_order::PartialOrder;
 pub use placed::Placed;
 pub use policy::{POLICIES, PORTFOLIO, Policy, Portfolio, UnknownPolicy, policy_named};

@@ -1,5 +1,34 @@
+use std::fmt::Debug;
+use std::hash::Hash;
+
 use super::{Fired, Scheduler};
 use crate::model::rules::{Action, Class, Enabled};
+
+/// Whose turn it is: all that a normal schedule remembers.
+///
+/// The last action taken is enough for that, so it is implemented for `Option<Action>`. Any other fair order would make
+/// another normal schedule, with other deviations from it.
+pub trait Turn: Copy + Debug + Default + Eq + Hash {
+    /// Whose turn it is among these, which come in canonical order with their indices; returns an index.
+    fn among(&self, actions: impl Iterator<Item = (usize, Action)> + Clone) -> Option<usize>;
+
+    /// An action was taken.
+    fn passes(&mut self, action: Action);
+}
+
+impl Turn for Option<Action> {
+    /// The next one after the last, in cyclic canonical order.
+    #[inline]
+    fn among(&self, mut actions: impl Iterator<Item = (usize, Action)> + Clone) -> Option<usize> {
+        let first = actions.clone().next();
+        actions.find(|it| self.is_none_or(|last| it.1 > last)).or(first).map(|it| it.0)
+    }
+
+    #[inline]
+    fn passes(&mut self, action: Action) {
+        *self = Some(action);
+    }
+}
 
 /// The normal schedule: everybody takes turns, nobody interferes.
 ///
@@ -10,16 +39,12 @@ use crate::model::rules::{Action, Class, Enabled};
 pub struct Normal;
 
 impl Normal {
-    /// The normal choice after `turn`.
+    /// The normal choice, by whose turn it is.
     #[inline]
-    pub fn choose(enabled: &Enabled, turn: Option<Action>) -> Option<usize> {
-        let after = |class: Class| {
-            let of_class = || enabled.iter().enumerate().filter(move |(_, it)| it.class() == class);
-            let next = of_class().find(|&(_, &it)| turn.is_none_or(|turn| it > turn));
-            next.or_else(|| of_class().next()).map(|(index, _)| index)
-        };
+    pub fn choose<T: Turn>(enabled: &Enabled, turn: T) -> Option<usize> {
+        let of = |class| turn.among(enabled.iter().copied().enumerate().filter(move |it| it.1.class() == class));
         let clock = || enabled.iter().position(|it| it.class() == Class::Clock); // the boundary comes first
-        after(Class::Step).or_else(clock).or_else(|| after(Class::Recovery))
+        of(Class::Step).or_else(clock).or_else(|| of(Class::Recovery))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::model::design::Design;
 use crate::model::rules::{Action, Class, Enabled};
 use crate::run::{observe, run};
 use crate::scenario::Scenario;
-use crate::scheduler::{Course, Departure, Deviating, Deviation, Fired, Landmarks, Replay, Scheduler, Until};
+use crate::scheduler::{Departure, Deviating, Deviation, Fired, Replay, Scheduler, Track, Until};
 
 /// Tells a schedule by where it departs from the normal one, and leaves out what a violation does not need.
 ///
@@ -28,14 +28,7 @@ pub fn deviate(
         report.broken[invariant].is_some_and(|it| it.price <= price)
     };
     let told = [false, true].into_iter().filter_map(|waits| {
-        let mut teller = Teller {
-            taken: &taken,
-            at: 0,
-            waits,
-            course: Course::default(),
-            landmarks: Landmarks::default(),
-            told: Vec::new(),
-        };
+        let mut teller = Teller { taken: &taken, at: 0, waits, track: Track::default(), told: Vec::new() };
         run(scenario, design, &mut teller);
         breaks(&teller.told).then(|| minimal(teller.told, breaks))
     });
@@ -47,8 +40,7 @@ struct Teller<'a> {
     taken: &'a [(Action, Option<Event>)],
     at: usize,
     waits: bool,
-    course: Course,
-    landmarks: Landmarks,
+    track: Track,
     told: Vec<Deviation>,
 }
 
@@ -70,25 +62,20 @@ impl Teller<'_> {
 
 impl Scheduler for Teller<'_> {
     fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        if let Some(action) = last.action {
-            self.course.takes(action, last.event);
-            self.landmarks.passes(last.event);
-        }
+        self.track.passes(last);
         loop {
-            let next = self.course.next(enabled);
-            let point = self.landmarks.point(next.map(|it| enabled[it]));
+            let (next, point) = self.track.comes_to(enabled);
             let Some(&(wanted, _)) = self.taken.get(self.at) else { return next };
             let index = enabled.iter().position(|&it| it == wanted)?;
-            let chosen = next.map(|it| enabled[it]);
-            if chosen == Some(wanted) {
+            if point.next == Some(wanted) {
                 self.at += 1;
                 return Some(index);
             }
             let outside = matches!(wanted.class(), Class::Operator | Class::Fault);
-            let departure = match chosen {
+            let departure = match point.next {
                 Some(passed_over) if self.waits && !outside && passed_over.class() == Class::Step => {
                     let until = self.waited(passed_over);
-                    if self.course.waits(passed_over, until) {
+                    if self.track.waits(passed_over, until) {
                         self.told.push(Deviation { point, departure: Departure::Waits(until) });
                         continue;
                     }

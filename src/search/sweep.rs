@@ -1,8 +1,8 @@
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::marker::PhantomData;
 
-use super::Cut;
+use super::fingerprint::fingerprint;
 use crate::event::Event;
 use crate::invariants::COUNT;
 use crate::model::design::Design;
@@ -11,7 +11,7 @@ use crate::model::rules::{Action, Class, Enabled, Setup};
 use crate::model::world::World;
 use crate::run::{Monitors, STEPS, check_at_rest, run};
 use crate::scenario::Scenario;
-use crate::scheduler::{Course, Departure, Deviating, Deviation, Landmarks, Until, WAITS};
+use crate::scheduler::{Course, Departure, Deviating, Deviation, Fired, Scheduler, Track, Turn, Until, WAITS};
 
 /// The cheapest violation of an invariant within a number of deviations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +35,8 @@ pub struct Sweep {
     pub within: u8,
     /// Worlds that were visited, told apart by whose turn it is, who waits, and what has been broken for how long.
     pub worlds: usize,
-    /// Whether it stopped early: then only `within` deviations were tried in full.
+    /// Whether it stopped early, for its bound on worlds: then only `within` deviations were tried in full.
     pub partial: bool,
-    /// Why it stopped early, if it did.
-    pub stopped: Option<Cut>,
     /// The cheapest violation of each invariant that was broken: by price, then deviations, then steps.
     pub broken: Vec<Broken>,
 }
@@ -55,54 +53,41 @@ pub struct Sweep {
 ///
 /// When the scope of the scenario is too large, or its prefix is not enabled.
 pub fn sweep(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: usize) -> Sweep {
-    sweep_until(scenario, design, within, most_worlds, None)
+    sweep_by::<Usual>(scenario, design, within, most_worlds)
 }
 
-/// The same, which ends early once `stop` is true; the normal schedule itself is followed to its end all the same.
-///
-/// # Panics
-///
-/// As [`sweep`].
-pub fn sweep_until(
-    scenario: &Scenario,
-    design: &dyn Design,
-    within: u8,
-    most_worlds: usize,
-    stop: Option<&AtomicBool>,
-) -> Sweep {
-    let setup = scenario.setup(design);
-    let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
-    let full_price = world.shared.budget.price_left();
-    let mut monitors = Monitors::NONE;
-    let mut course = Course::default();
-    let mut steps = 0;
-    for action in scenario.prefix() {
-        let was = world;
-        assert!(world.fire(&setup, action), "{action} is not enabled here");
-        monitors.check(&was, action, &world, &setup, 0, |_, _| {});
-        course.takes(action, Event::between(&was, &world));
-        steps += 1;
-    }
-    let start = Node { world, course, monitors, steps, chosen: 0, waits: [(None, 0); WAITS] };
-    let mut search = Search {
-        setup,
-        full_price,
-        visited: HashSet::default(),
-        starts: vec![Start { parent: 0, offset: 0, turn: None }],
-        best: [None; COUNT],
-        most_worlds,
-        stop,
-        stopped: None,
-    };
+fn sweep_by<W: Way>(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: usize) -> Sweep {
+    let (mut search, start) = Search::<W>::new(scenario, design, most_worlds);
     let done = search.levels(&start, within);
     search.report(scenario, design, done)
 }
 
+/// What a sweep takes for granted. There is one way to go about it; the tests know others, to show that this one loses
+/// nothing.
+trait Way {
+    /// By which the normal schedule goes.
+    type Turn: Turn;
+    /// A wait for an event is followed as one for nobody else, up to where that event comes; else as many waits as there
+    /// are events.
+    const FORKS: bool = true;
+
+    /// What goes on alike from here has the same key.
+    fn key(node: &Node<Self::Turn>) -> u64 {
+        everything(node)
+    }
+}
+
+struct Usual;
+
+impl Way for Usual {
+    type Turn = Option<Action>;
+}
+
 /// Where a branch of the search is.
 #[derive(Clone, Copy)]
-struct Node {
+struct Node<T> {
     world: World,
-    course: Course,
+    course: Course<T>,
     monitors: Monitors,
     steps: u32,
     /// Choices of the course since the last departure.
@@ -116,18 +101,18 @@ struct Node {
 struct Start {
     parent: u32,
     offset: u32,
-    turn: Option<Turn>,
+    differs: Option<Differs>,
 }
 
 /// What a branch does differently from its parent.
 #[derive(Clone, Copy)]
-enum Turn {
+enum Differs {
     Departs(Departure),
     /// What waited goes on, since something has visibly changed: the departure was to wait until then.
     GoesOn(Action),
 }
 
-impl Node {
+impl<T: Turn> Node<T> {
     /// Visible changes from now on may end the wait of `action`.
     fn begins_to_wait(&mut self, action: Action) {
         let course = self.course;
@@ -146,36 +131,64 @@ struct Best {
     task: TaskId,
 }
 
-struct Search<'a> {
+struct Search<'a, W> {
+    way: PhantomData<W>,
     setup: Setup<'a>,
     full_price: u8,
     visited: HashSet<u64, BuildHasherDefault<Ready>>,
     starts: Vec<Start>,
     best: [Option<Best>; COUNT],
     most_worlds: usize,
-    stop: Option<&'a AtomicBool>,
-    stopped: Option<Cut>,
+    partial: bool,
 }
 
 /// A branch that was followed: where it began, and how many choices of its course were new.
-struct Branch {
-    node: Node,
+struct Branch<T> {
+    node: Node<T>,
     id: u32,
     fresh: u32,
 }
 
-impl Search<'_> {
+impl<'a, W: Way> Search<'a, W> {
+    /// The search and where it starts: after the prefix.
+    fn new(scenario: &Scenario, design: &'a dyn Design, most_worlds: usize) -> (Search<'a, W>, Node<W::Turn>) {
+        let setup = scenario.setup(design);
+        let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
+        let full_price = world.shared.budget.price_left();
+        let mut monitors = Monitors::NONE;
+        let mut course = Course::default();
+        let mut steps = 0;
+        for action in scenario.prefix() {
+            let was = world;
+            assert!(world.fire(&setup, action), "{action} is not enabled here");
+            monitors.check(&was, action, &world, &setup, 0, |_, _| {});
+            course.takes(action, Event::between(&was, &world));
+            steps += 1;
+        }
+        let search = Search {
+            way: PhantomData,
+            setup,
+            full_price,
+            visited: HashSet::default(),
+            starts: vec![Start { parent: 0, offset: 0, differs: None }],
+            best: [None; COUNT],
+            most_worlds,
+            partial: false,
+        };
+        (search, Node { world, course, monitors, steps, chosen: 0, waits: [(None, 0); WAITS] })
+    }
+
     /// Follows all branches with no deviation, then all with one, and so on; returns how many were tried in full.
     ///
     /// A world is first met with the fewest deviations that lead to it, since a level is followed to its end before
     /// the next begins. The last level is not kept: its branches are followed as they are made.
-    fn levels(&mut self, start: &Node, within: u8) -> u8 {
+    fn levels(&mut self, start: &Node<W::Turn>, within: u8) -> u8 {
         let mut level = self.follow(start, 0, 0);
         for depth in 1..=within {
             let mut next = Vec::new();
             for branch in level {
                 self.leave(&branch, depth, (depth < within).then_some(&mut next));
-                if self.stopped.is_some() {
+                if self.partial {
                     return depth - 1;
                 }
             }
@@ -186,7 +199,7 @@ impl Search<'_> {
 
     /// Follows the normal course from `node` to rest, or to where somebody has been. While an action waits, each visible
     /// change may end that: such branches have the same departures, and are followed as well.
-    fn follow(&mut self, node: &Node, id: u32, depth: u8) -> Vec<Branch> {
+    fn follow(&mut self, node: &Node<W::Turn>, id: u32, depth: u8) -> Vec<Branch<W::Turn>> {
         let mut followed = Vec::new();
         let mut open = vec![(*node, id)];
         while let Some((node, id)) = open.pop() {
@@ -198,17 +211,16 @@ impl Search<'_> {
         followed
     }
 
-    fn follow_one(&mut self, start: &Node, id: u32, depth: u8, open: &mut Vec<(Node, u32)>) -> u32 {
+    fn follow_one(&mut self, start: &Node<W::Turn>, id: u32, depth: u8, open: &mut Vec<(Node<W::Turn>, u32)>) -> u32 {
         let mut node = *start;
         let mut enabled = Enabled::default();
         let mut fresh = 0;
         loop {
-            if !self.visited.insert(fingerprint(&node)) {
+            if !self.visited.insert(W::key(&node)) {
                 return fresh;
             }
-            let full = depth > 0 && self.visited.len() >= self.most_worlds;
-            if full || node.steps >= STEPS {
-                self.stopped = Some(if full { Cut::AtWorlds } else { Cut::AtSteps });
+            if self.visited.len() >= self.most_worlds || node.steps >= STEPS {
+                self.partial = true;
                 return fresh;
             }
             fresh += 1;
@@ -229,7 +241,7 @@ impl Search<'_> {
                         node.waits[wait].1 |= event.bit();
                         let mut released = Node { chosen: 0, ..node };
                         released.course.release(action);
-                        open.push((released, self.start(id, node.chosen, Turn::GoesOn(action))));
+                        open.push((released, self.start(id, node.chosen, Differs::GoesOn(action))));
                     }
                 }
             }
@@ -237,7 +249,7 @@ impl Search<'_> {
     }
 
     /// Every departure from the new part of a branch; the branches to which they lead are followed, and kept in `next`.
-    fn leave(&mut self, branch: &Branch, depth: u8, mut next: Option<&mut Vec<Branch>>) {
+    fn leave(&mut self, branch: &Branch<W::Turn>, depth: u8, mut next: Option<&mut Vec<Branch<W::Turn>>>) {
         let mut node = branch.node;
         let mut enabled = Enabled::default();
         for offset in 0..branch.fresh {
@@ -249,28 +261,25 @@ impl Search<'_> {
                     Class::Operator | Class::Fault => Departure::Does(action),
                     Class::Step | Class::Clock | Class::Recovery => Departure::First(action),
                 };
-                let id = self.start(branch.id, offset, Turn::Departs(departure));
+                let id = self.start(branch.id, offset, Differs::Departs(departure));
                 let mut left = node;
                 self.take(&mut left, action, id, depth);
                 left.chosen = 0;
                 self.go_on(&left, id, depth, &mut next);
             }
             if let Some(action) = chosen.map(|it| enabled[it]).filter(|it| it.class() == Class::Step) {
-                for until in [Until::Last, Until::LastInInstant] {
+                for until in untils::<W>(&node.world) {
                     let mut left = Node { chosen: 0, ..node };
                     if left.course.waits(action, until) {
-                        if until == Until::Last {
+                        if W::FORKS && until == Until::Last {
                             left.begins_to_wait(action);
                         }
-                        let id = self.start(branch.id, offset, Turn::Departs(Departure::Waits(until)));
+                        let id = self.start(branch.id, offset, Differs::Departs(Departure::Waits(until)));
                         self.go_on(&left, id, depth, &mut next);
                     }
                 }
             }
-            if self.stop.is_some_and(|it| it.load(Ordering::Relaxed)) {
-                self.stopped.get_or_insert(Cut::Interrupted);
-            }
-            if self.stopped.is_some() {
+            if self.partial {
                 return;
             }
             let Some(chosen) = chosen else { return };
@@ -278,19 +287,30 @@ impl Search<'_> {
         }
     }
 
-    fn go_on(&mut self, node: &Node, id: u32, depth: u8, next: &mut Option<&mut Vec<Branch>>) {
+    fn go_on(&mut self, node: &Node<W::Turn>, id: u32, depth: u8, next: &mut Option<&mut Vec<Branch<W::Turn>>>) {
         let followed = self.follow(node, id, depth);
+        if followed.is_empty() {
+            self.forgets(id);
+        }
         if let Some(next) = next {
             next.extend(followed);
         }
     }
 
-    fn start(&mut self, parent: u32, offset: u32, turn: Turn) -> u32 {
-        self.starts.push(Start { parent, offset, turn: Some(turn) });
-        self.starts.len() as u32 - 1
+    fn start(&mut self, parent: u32, offset: u32, differs: Differs) -> u32 {
+        self.starts.push(Start { parent, offset, differs: Some(differs) });
+        u32::try_from(self.starts.len() - 1).expect("there is no memory for more branches than 32 bits can number")
     }
 
-    fn take(&mut self, node: &mut Node, action: Action, branch: u32, depth: u8) -> Option<Event> {
+    /// Nothing came of a branch; most are like that.
+    fn forgets(&mut self, id: u32) {
+        let is_last = id as usize + 1 == self.starts.len();
+        if is_last && self.best.iter().flatten().all(|it| it.branch != id) {
+            self.starts.pop();
+        }
+    }
+
+    fn take(&mut self, node: &mut Node<W::Turn>, action: Action, branch: u32, depth: u8) -> Option<Event> {
         let was = node.world;
         let seconds = node.world.seconds_of(&self.setup, action);
         assert!(node.world.fire(&self.setup, action), "{action} is not enabled here");
@@ -311,12 +331,12 @@ impl Search<'_> {
         let broken = self.best.iter().enumerate().filter_map(|(invariant, it)| {
             let Best { price, steps, branch, task, .. } = (*it)?;
             let deviations = self.deviations(scenario, design, branch);
-            let report = run(scenario, design, &mut Deviating::new(&deviations));
+            let report = run(scenario, design, &mut Deviating::<W::Turn>::by(&deviations));
             debug_assert!(report.broken[invariant].is_some(), "a finding of a sweep replays");
             Some(Broken { invariant, task, price, steps, deviations })
         });
         let broken = broken.collect();
-        Sweep { within, worlds: self.visited.len(), partial: self.stopped.is_some(), stopped: self.stopped, broken }
+        Sweep { within, worlds: self.visited.len(), partial: self.partial, broken }
     }
 
     /// The departures of a branch, each with its place by name: the run is made once more.
@@ -324,22 +344,22 @@ impl Search<'_> {
         let mut chain = Vec::new();
         let mut at = branch;
         while at != 0 {
-            let Start { parent, offset, turn } = self.starts[at as usize];
-            chain.push((offset, turn.expect("only the first branch is the normal course")));
+            let Start { parent, offset, differs } = self.starts[at as usize];
+            chain.push((offset, differs.expect("only the first branch is the normal course")));
             at = parent;
         }
         chain.reverse();
-        let mut tracer = Tracer {
-            chain,
-            at: 0,
-            offset: 0,
-            course: Course::default(),
-            landmarks: Landmarks::default(),
-            found: Vec::new(),
-        };
+        let mut tracer = Tracer { chain, at: 0, offset: 0, track: Track::<W::Turn>::default(), found: Vec::new() };
         run(scenario, design, &mut tracer);
         tracer.found
     }
+}
+
+/// Until when an action may wait.
+fn untils<W: Way>(world: &World) -> impl Iterator<Item = Until> + use<W> {
+    let tasks = world.task_ids().filter(|_| !W::FORKS);
+    let events = tasks.flat_map(Event::all).map(Until::Event);
+    [Until::Last, Until::LastInInstant].into_iter().chain(events)
 }
 
 fn note(best: &mut [Option<Best>; COUNT], index: usize, new: Best) {
@@ -348,44 +368,39 @@ fn note(best: &mut [Option<Best>; COUNT], index: usize, new: Best) {
 }
 
 /// Goes a chain of departures given by counts of choices, and names their places.
-struct Tracer {
-    chain: Vec<(u32, Turn)>,
+struct Tracer<T> {
+    chain: Vec<(u32, Differs)>,
     at: usize,
     offset: u32,
-    course: Course,
-    landmarks: Landmarks,
+    track: Track<T>,
     found: Vec<Deviation>,
 }
 
-impl crate::scheduler::Scheduler for Tracer {
-    fn pick(&mut self, enabled: &Enabled, last: crate::scheduler::Fired) -> Option<usize> {
-        if let Some(action) = last.action {
-            self.course.takes(action, last.event);
-            self.landmarks.passes(last.event);
-        }
+impl<T: Turn> Scheduler for Tracer<T> {
+    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
+        self.track.passes(last);
         loop {
-            let next = self.course.next(enabled);
-            let point = self.landmarks.point(next.map(|it| enabled[it]));
-            let Some(&(_, turn)) = self.chain.get(self.at).filter(|it| it.0 == self.offset) else {
+            let (next, point) = self.track.comes_to(enabled);
+            let Some(&(_, differs)) = self.chain.get(self.at).filter(|it| it.0 == self.offset) else {
                 self.offset += 1;
                 return next;
             };
             self.at += 1;
             self.offset = 0;
-            match turn {
-                Turn::Departs(departure) => {
+            match differs {
+                Differs::Departs(departure) => {
                     self.found.push(Deviation { point, departure });
                     match departure {
                         Departure::Does(action) | Departure::First(action) => {
                             return enabled.iter().position(|&it| it == action);
                         }
                         Departure::Waits(until) => {
-                            self.course.waits(enabled[next.expect("somebody waits")], until);
+                            self.track.waits(point.next.expect("somebody waits"), until);
                         }
                     }
                 }
-                Turn::GoesOn(action) => {
-                    self.course.release(action);
+                Differs::GoesOn(action) => {
+                    self.track.goes_on(action, point);
                     let event = last.event.expect("a visible change ends a wait");
                     let waits = |it: &&mut Deviation| {
                         it.point.next == Some(action) && it.departure == Departure::Waits(Until::Last)
@@ -393,7 +408,6 @@ impl crate::scheduler::Scheduler for Tracer {
                     if let Some(it) = self.found.iter_mut().rev().find(waits) {
                         it.departure = Departure::Waits(Until::Event(event));
                     }
-                    self.landmarks.forgets(point);
                 }
             }
         }
@@ -419,12 +433,9 @@ impl Hasher for Ready {
 }
 
 /// 64 bits of everything that decides how a branch goes on.
-fn fingerprint(node: &Node) -> u64 {
-    let mut mixed = Mixer(0x9E37_79B9_7F4A_7C15);
-    for part in node.world.bytes() {
-        mixed.write(part);
-    }
-    std::hash::Hash::hash(&node.course, &mut mixed);
+fn everything<T: Turn>(node: &Node<T>) -> u64 {
+    let mut mixed = Mixer(fingerprint(&node.world));
+    node.course.hash(&mut mixed);
     for (index, t, seconds) in node.monitors.pending() {
         mixed.add(u64::from(index) << 32 | u64::from(t) << 16 | u64::from(seconds));
     }
