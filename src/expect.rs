@@ -515,7 +515,14 @@ mod tests {
         expected = "whether upstream breaks crash in scenario cancel is not decided: the sweep stopped at 20 worlds and tried only 1 deviation in full"
     )]
     fn a_sweep_that_stopped_early_meets_no_expectation() {
-        let swept = Sweep { within: 1, worlds: 20, partial: true, stopped: Some(Cut::AtWorlds), broken: Vec::new() };
+        let swept = Sweep {
+            within: 1,
+            worlds: 20,
+            partial: true,
+            stopped: Some(Cut::AtWorlds),
+            saturated: None,
+            broken: Vec::new(),
+        };
         expectation(Outcome::Swept(swept)).holds("crash");
     }
 

@@ -9,7 +9,11 @@ use vgdp_sim::model::rules::{Action, Class, Enabled};
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Departure, Deviating, Deviation, Fired, Point, Scheduler, Track, Until};
-use vgdp_sim::search::sweep;
+use vgdp_sim::search::{Sweep, sweep};
+
+#[path = "support/planted.rs"]
+#[allow(dead_code)] // it is made for the tests of invariants
+mod planted;
 
 /// Each finding is told as its deviations; going the normal course but for these breaks the invariant again, at the
 /// same price and step.
@@ -105,11 +109,40 @@ fn a_sweep_grows_with_its_deviations() {
     assert!(before.iter().any(|&it| INVARIANTS[it].id == "slot-leak"));
 }
 
-/// A bound on worlds gives an honest partial answer.
+/// A bound on worlds gives an honest partial answer, however many deviations are asked for.
 #[test]
 fn a_bounded_sweep_says_how_far_it_came() {
-    let sweep = sweep(&Scenario::named("cancel").unwrap(), &Upstream, 2, 20_000);
-    assert!(sweep.partial);
-    assert_eq!(sweep.within, 1);
-    assert!(sweep.worlds <= 20_000);
+    let cancel = Scenario::named("cancel").unwrap();
+    let found = |it: &Sweep| -> BTreeMap<usize, u8> { it.broken.iter().map(|it| (it.invariant, it.price)).collect() };
+    for (most_worlds, within) in [(20_000, 1), (200_000, 2)] {
+        let bounded = sweep(&cancel, &Upstream, u8::MAX, most_worlds);
+        assert!(bounded.partial && bounded.saturated.is_none());
+        assert_eq!(bounded.within, within);
+        assert!(bounded.worlds <= most_worlds);
+        let (whole, bounded) = (found(&sweep(&cancel, &Upstream, within, 3_000_000)), found(&bounded));
+        assert!(whole.iter().all(|(it, price)| bounded.get(it).is_some_and(|it| it <= price)));
+    }
+}
+
+/// Where there is room for nothing, the normal schedule is tried all the same.
+#[test]
+fn the_normal_schedule_is_always_tried() {
+    let cancel = Scenario::named("cancel").unwrap();
+    let (bounded, normal) = (sweep(&cancel, &Upstream, 3, 0), sweep(&cancel, &Upstream, 0, 0));
+    assert!(bounded.partial && bounded.within == 0);
+    assert!(!normal.partial && normal.worlds > 100);
+    let deaf = planted::planted().into_iter().find(|it| it.id == "slot-leak").expect("it is planted");
+    let broken = sweep(&deaf.fault.scenario, deaf.fault.design, 0, 0).broken;
+    assert!(broken.iter().any(|it| INVARIANTS[it.invariant].id == "slot-leak" && it.deviations.is_empty()));
+}
+
+/// Where more deviations lead nowhere new, any number of them has been tried.
+#[test]
+fn a_sweep_that_is_saturated_ends() {
+    let nobody_accepts = Scenario::named("forced-cancel-by-other-node").unwrap().scope(1, 1);
+    let all = sweep(&nobody_accepts, &Upstream, u8::MAX, 1_000_000);
+    assert!(!all.partial && all.within == u8::MAX);
+    let enough = all.saturated.expect("so small a scope");
+    let within = |it| sweep(&nobody_accepts, &Upstream, it, 1_000_000).worlds;
+    assert!(within(enough) == all.worlds && within(enough - 1) < all.worlds);
 }

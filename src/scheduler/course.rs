@@ -93,10 +93,10 @@ impl<T: Turn> Course<T> {
         }
     }
 
-    /// Whether `action` still waits.
+    /// Whether `action` waits until nobody else acts.
     #[inline]
-    pub(crate) fn keeps_waiting(&self, action: Action) -> bool {
-        self.wait_of(action).is_some()
+    pub(crate) fn waits_to_the_last(&self, action: Action) -> bool {
+        self.wait_of(action) == Some(Until::Last)
     }
 
     /// `action` waits no longer.

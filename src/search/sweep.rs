@@ -1,7 +1,11 @@
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Cut;
 use super::fingerprint::fingerprint;
 use crate::event::Event;
 use crate::invariants::COUNT;
@@ -22,7 +26,7 @@ pub struct Broken {
     pub task: TaskId,
     /// What the outside world had to do wrong for it.
     pub price: u8,
-    /// Steps until then.
+    /// Steps until then, by this way; another with as many deviations may have fewer.
     pub steps: u32,
     /// The departures from the normal schedule that bring it about; the fewest at this price.
     pub deviations: Vec<Deviation>,
@@ -33,10 +37,15 @@ pub struct Broken {
 pub struct Sweep {
     /// Within how many deviations every schedule was tried.
     pub within: u8,
-    /// Worlds that were visited, told apart by whose turn it is, who waits, and what has been broken for how long.
+    /// Worlds that were visited, told apart by whose turn it is, who waits since when, and what has been broken for how
+    /// long.
     pub worlds: usize,
-    /// Whether it stopped early, for its bound on worlds: then only `within` deviations were tried in full.
+    /// Whether it stopped early: then only `within` deviations were tried in full.
     pub partial: bool,
+    /// Why it stopped early, if it did.
+    pub stopped: Option<Cut>,
+    /// More deviations than so many lead nowhere new: then every schedule was tried, whatever it deviates.
+    pub saturated: Option<u8>,
     /// The cheapest violation of each invariant that was broken: by price, then deviations, then steps.
     pub broken: Vec<Broken>,
 }
@@ -44,20 +53,44 @@ pub struct Sweep {
 /// Tries every schedule within `within` deviations of the normal one, fewest first.
 ///
 /// A deviation is one fact: somebody from outside acts, an action goes out of turn, or an action waits until a named
-/// event. Runs that reach the same world, with the same turn, the same who wait and the same invariants under watch go on
-/// alike and are followed once. So a clean sweep is a certificate: none within so many deviations.
+/// event; at most four wait at a time. Runs that reach the same world, with the same turn, the same who wait and have seen
+/// the same since, and the same invariants under watch go on alike and are followed once. So a clean sweep is a
+/// certificate: none within so many deviations.
 ///
-/// It stops at `most_worlds`, with an honest partial answer.
+/// It stops at `most_worlds`, with an honest partial answer; the normal schedule itself is always tried. A million worlds
+/// take about a second and some 30 MB. Each deviation more takes ten to thirty times as many worlds, so `within` may be
+/// larger than there is room for: the answer says how far it came.
 ///
 /// # Panics
 ///
 /// When the scope of the scenario is too large, or its prefix is not enabled.
 pub fn sweep(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: usize) -> Sweep {
-    sweep_by::<Usual>(scenario, design, within, most_worlds)
+    sweep_until(scenario, design, within, most_worlds, None)
 }
 
-fn sweep_by<W: Way>(scenario: &Scenario, design: &dyn Design, within: u8, most_worlds: usize) -> Sweep {
-    let (mut search, start) = Search::<W>::new(scenario, design, most_worlds);
+/// The same, which ends early once `stop` is true; the normal schedule itself is followed to its end all the same.
+///
+/// # Panics
+///
+/// As [`sweep`].
+pub fn sweep_until(
+    scenario: &Scenario,
+    design: &dyn Design,
+    within: u8,
+    most_worlds: usize,
+    stop: Option<&AtomicBool>,
+) -> Sweep {
+    sweep_by::<Usual>(scenario, design, within, most_worlds, stop)
+}
+
+fn sweep_by<W: Way>(
+    scenario: &Scenario,
+    design: &dyn Design,
+    within: u8,
+    most_worlds: usize,
+    stop: Option<&AtomicBool>,
+) -> Sweep {
+    let (mut search, start) = Search::<W>::new(scenario, design, most_worlds, stop);
     let done = search.levels(&start, within);
     search.report(scenario, design, done)
 }
@@ -67,11 +100,15 @@ fn sweep_by<W: Way>(scenario: &Scenario, design: &dyn Design, within: u8, most_w
 trait Way {
     /// By which the normal schedule goes.
     type Turn: Turn;
-    /// A wait for an event is followed as one for nobody else, up to where that event comes; else as many waits as there
-    /// are events.
+    /// Until when an action may wait.
+    fn untils(_: &World) -> impl Iterator<Item = Until> {
+        [Until::Last, Until::LastInInstant].into_iter()
+    }
+
+    /// A wait until nobody else acts is one until any event as well: where something has visibly changed, it forks.
     const FORKS: bool = true;
 
-    /// What goes on alike from here has the same key.
+    /// Branches that have the same key go on alike.
     fn key(node: &Node<Self::Turn>) -> u64 {
         everything(node)
     }
@@ -112,12 +149,46 @@ enum Differs {
     GoesOn(Action),
 }
 
+/// Those who wait until nobody else acts, and may as well go on here.
+type Forks = [Option<Action>; WAITS];
+
 impl<T: Turn> Node<T> {
-    /// Visible changes from now on may end the wait of `action`.
-    fn begins_to_wait(&mut self, action: Action) {
-        let course = self.course;
-        let free = self.waits.iter_mut().find(|it| it.0.is_none_or(|it| it == action || !course.keeps_waiting(it)));
-        *free.expect("as many as wait at a time") = (Some(action), 0);
+    /// Takes an action, and tells what it broke.
+    fn takes(&mut self, setup: &Setup<'_>, action: Action, mut broke: impl FnMut(&World, usize, TaskId)) -> Forks {
+        let was = self.world;
+        let seconds = self.world.seconds_of(setup, action);
+        assert!(self.world.fire(setup, action), "{action} is not enabled here");
+        let is = &self.world;
+        self.monitors.check(&was, action, is, setup, seconds, |index, task| broke(is, index, task));
+        let event = Event::between(&was, is);
+        self.course.takes(action, event);
+        self.steps += 1;
+        self.chosen += 1;
+        event.map_or([None; WAITS], |it| self.shows(it))
+    }
+
+    /// Something has visibly changed: who had not seen that since he began to wait may have waited for it.
+    fn shows(&mut self, event: Event) -> Forks {
+        let mut forks = [None; WAITS];
+        for (fork, (action, seen)) in forks.iter_mut().zip(&mut self.waits) {
+            if action.is_some_and(|it| self.course.waits_to_the_last(it)) && *seen & event.bit() == 0 {
+                *seen |= event.bit();
+                *fork = *action;
+            }
+        }
+        forks
+    }
+
+    /// `action` waits from here; returns false where it cannot.
+    fn waits<W: Way>(&mut self, action: Action, until: Until) -> bool {
+        let waits = self.course.waits(action, until);
+        if waits && W::FORKS && until == Until::Last {
+            let course = self.course;
+            let is_free = |it: Action| it == action || !course.waits_to_the_last(it);
+            let free = self.waits.iter_mut().find(|it| it.0.is_none_or(is_free));
+            *free.expect("as many as wait at a time") = (Some(action), 0);
+        }
+        waits
     }
 }
 
@@ -131,27 +202,34 @@ struct Best {
     task: TaskId,
 }
 
-struct Search<'a, W> {
-    way: PhantomData<W>,
+struct Search<'a, W: Way> {
     setup: Setup<'a>,
     full_price: u8,
     visited: HashSet<u64, BuildHasherDefault<Ready>>,
     starts: Vec<Start>,
+    /// Branches that have still to be followed.
+    open: Vec<(Node<W::Turn>, u32)>,
     best: [Option<Best>; COUNT],
     most_worlds: usize,
-    partial: bool,
+    stop: Option<&'a AtomicBool>,
+    stopped: Option<Cut>,
+    saturated: Option<u8>,
 }
 
-/// A branch that was followed: where it began, and how many choices of its course were new.
-struct Branch<T> {
-    node: Node<T>,
+/// A branch that was followed, and how many choices of its course were new.
+struct Branch {
     id: u32,
     fresh: u32,
 }
 
 impl<'a, W: Way> Search<'a, W> {
     /// The search and where it starts: after the prefix.
-    fn new(scenario: &Scenario, design: &'a dyn Design, most_worlds: usize) -> (Search<'a, W>, Node<W::Turn>) {
+    fn new(
+        scenario: &Scenario,
+        design: &'a dyn Design,
+        most_worlds: usize,
+        stop: Option<&'a AtomicBool>,
+    ) -> (Search<'a, W>, Node<W::Turn>) {
         let setup = scenario.setup(design);
         let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
         let full_price = world.shared.budget.price_left();
@@ -166,14 +244,16 @@ impl<'a, W: Way> Search<'a, W> {
             steps += 1;
         }
         let search = Search {
-            way: PhantomData,
             setup,
             full_price,
             visited: HashSet::default(),
             starts: vec![Start { parent: 0, offset: 0, differs: None }],
+            open: Vec::new(),
             best: [None; COUNT],
             most_worlds,
-            partial: false,
+            stop,
+            stopped: None,
+            saturated: None,
         };
         (search, Node { world, course, monitors, steps, chosen: 0, waits: [(None, 0); WAITS] })
     }
@@ -183,44 +263,53 @@ impl<'a, W: Way> Search<'a, W> {
     /// A world is first met with the fewest deviations that lead to it, since a level is followed to its end before
     /// the next begins. The last level is not kept: its branches are followed as they are made.
     fn levels(&mut self, start: &Node<W::Turn>, within: u8) -> u8 {
-        let mut level = self.follow(start, 0, 0);
+        let mut level = Vec::new();
+        self.open.push((*start, 0));
+        self.follow(0, &mut Some(&mut level));
         for depth in 1..=within {
+            let before = self.visited.len();
             let mut next = Vec::new();
             for branch in level {
-                self.leave(&branch, depth, (depth < within).then_some(&mut next));
-                if self.partial {
+                self.leave(start, &branch, depth, &mut (depth < within).then_some(&mut next));
+                if self.stopped.is_some() {
                     return depth - 1;
                 }
+            }
+            if self.visited.len() == before {
+                self.saturated = Some(depth - 1);
+                return within;
             }
             level = next;
         }
         within
     }
 
-    /// Follows the normal course from `node` to rest, or to where somebody has been. While an action waits, each visible
-    /// change may end that: such branches have the same departures, and are followed as well.
-    fn follow(&mut self, node: &Node<W::Turn>, id: u32, depth: u8) -> Vec<Branch<W::Turn>> {
-        let mut followed = Vec::new();
-        let mut open = vec![(*node, id)];
-        while let Some((node, id)) = open.pop() {
-            let fresh = self.follow_one(&node, id, depth, &mut open);
-            if fresh > 0 {
-                followed.push(Branch { node, id, fresh });
+    /// Follows the normal course from what is open to rest, or to where somebody has been. While an action waits, each
+    /// visible change may end that: such branches have the same departures, and are followed as well.
+    fn follow(&mut self, depth: u8, level: &mut Option<&mut Vec<Branch>>) {
+        while let Some((node, id)) = self.open.pop() {
+            if self.stopped.is_some() {
+                return self.open.clear();
+            }
+            let fresh = self.follow_one(node, id, depth);
+            if fresh == 0 {
+                self.forgets(id);
+            } else if let Some(level) = level {
+                level.push(Branch { id, fresh });
             }
         }
-        followed
     }
 
-    fn follow_one(&mut self, start: &Node<W::Turn>, id: u32, depth: u8, open: &mut Vec<(Node<W::Turn>, u32)>) -> u32 {
-        let mut node = *start;
+    fn follow_one(&mut self, mut node: Node<W::Turn>, id: u32, depth: u8) -> u32 {
         let mut enabled = Enabled::default();
         let mut fresh = 0;
         loop {
             if !self.visited.insert(W::key(&node)) {
                 return fresh;
             }
-            if self.visited.len() >= self.most_worlds || node.steps >= STEPS {
-                self.partial = true;
+            let full = depth > 0 && self.visited.len() >= self.most_worlds;
+            if full || node.steps >= STEPS {
+                self.stopped = Some(if full { Cut::AtWorlds } else { Cut::AtSteps });
                 return fresh;
             }
             fresh += 1;
@@ -234,23 +323,14 @@ impl<'a, W: Way> Search<'a, W> {
                 });
             }
             let Some(chosen) = node.course.next(&enabled) else { return fresh };
-            if let Some(event) = self.take(&mut node, enabled[chosen], id, depth) {
-                for wait in 0..WAITS {
-                    let (Some(action), seen) = node.waits[wait] else { continue };
-                    if node.course.keeps_waiting(action) && seen & event.bit() == 0 {
-                        node.waits[wait].1 |= event.bit();
-                        let mut released = Node { chosen: 0, ..node };
-                        released.course.release(action);
-                        open.push((released, self.start(id, node.chosen, Differs::GoesOn(action))));
-                    }
-                }
-            }
+            let forks = self.take(&mut node, enabled[chosen], id, depth);
+            self.fork(&node, id, forks);
         }
     }
 
     /// Every departure from the new part of a branch; the branches to which they lead are followed, and kept in `next`.
-    fn leave(&mut self, branch: &Branch<W::Turn>, depth: u8, mut next: Option<&mut Vec<Branch<W::Turn>>>) {
-        let mut node = branch.node;
+    fn leave(&mut self, start: &Node<W::Turn>, branch: &Branch, depth: u8, next: &mut Option<&mut Vec<Branch>>) {
+        let mut node = self.beginning(start, branch.id);
         let mut enabled = Enabled::default();
         for offset in 0..branch.fresh {
             node.world.enabled(&self.setup, &mut enabled);
@@ -263,38 +343,78 @@ impl<'a, W: Way> Search<'a, W> {
                 };
                 let id = self.start(branch.id, offset, Differs::Departs(departure));
                 let mut left = node;
-                self.take(&mut left, action, id, depth);
+                let forks = self.take(&mut left, action, id, depth);
                 left.chosen = 0;
-                self.go_on(&left, id, depth, &mut next);
+                self.open.push((left, id));
+                self.fork(&left, id, forks);
+                self.follow(depth, next);
             }
             if let Some(action) = chosen.map(|it| enabled[it]).filter(|it| it.class() == Class::Step) {
-                for until in untils::<W>(&node.world) {
+                for until in W::untils(&node.world) {
                     let mut left = Node { chosen: 0, ..node };
-                    if left.course.waits(action, until) {
-                        if W::FORKS && until == Until::Last {
-                            left.begins_to_wait(action);
-                        }
+                    if left.waits::<W>(action, until) {
                         let id = self.start(branch.id, offset, Differs::Departs(Departure::Waits(until)));
-                        self.go_on(&left, id, depth, &mut next);
+                        self.open.push((left, id));
+                        self.follow(depth, next);
                     }
                 }
             }
-            if self.partial {
+            if self.stop.is_some_and(|it| it.load(Ordering::Relaxed)) {
+                self.stopped.get_or_insert(Cut::Interrupted);
+            }
+            if self.stopped.is_some() {
                 return;
             }
             let Some(chosen) = chosen else { return };
-            self.take(&mut node, enabled[chosen], branch.id, depth - 1);
+            node.takes(&self.setup, enabled[chosen], |_, _, _| {});
         }
     }
 
-    fn go_on(&mut self, node: &Node<W::Turn>, id: u32, depth: u8, next: &mut Option<&mut Vec<Branch<W::Turn>>>) {
-        let followed = self.follow(node, id, depth);
-        if followed.is_empty() {
-            self.forgets(id);
+    /// Where a branch begins: its way is gone once more, since to keep where all of them begin takes too much room.
+    fn beginning(&self, start: &Node<W::Turn>, branch: u32) -> Node<W::Turn> {
+        let mut node = *start;
+        let mut enabled = Enabled::default();
+        let takes = |node: &mut Node<W::Turn>, action| {
+            node.takes(&self.setup, action, |_, _, _| {});
+        };
+        for (offset, differs) in self.way(branch) {
+            for _ in 0..offset {
+                node.world.enabled(&self.setup, &mut enabled);
+                let next = node.course.next(&enabled).expect("the course goes on");
+                takes(&mut node, enabled[next]);
+            }
+            match differs {
+                Differs::Departs(Departure::Does(action) | Departure::First(action)) => takes(&mut node, action),
+                Differs::Departs(Departure::Waits(until)) => {
+                    node.world.enabled(&self.setup, &mut enabled);
+                    let next = node.course.next(&enabled).expect("somebody waits");
+                    node.waits::<W>(enabled[next], until);
+                }
+                Differs::GoesOn(action) => node.course.release(action),
+            }
         }
-        if let Some(next) = next {
-            next.extend(followed);
+        node.chosen = 0;
+        node
+    }
+
+    /// Each of these, and each few of them together, may go on here.
+    fn fork(&mut self, node: &Node<W::Turn>, id: u32, forks: Forks) {
+        let first = self.open.len();
+        for action in forks.into_iter().flatten() {
+            let others = first..self.open.len();
+            self.goes_on(node, id, action);
+            for other in others {
+                let (node, id) = self.open[other];
+                self.goes_on(&node, id, action);
+            }
         }
+    }
+
+    fn goes_on(&mut self, node: &Node<W::Turn>, id: u32, action: Action) {
+        let mut released = Node { chosen: 0, ..*node };
+        released.course.release(action);
+        let id = self.start(id, node.chosen, Differs::GoesOn(action));
+        self.open.push((released, id));
     }
 
     fn start(&mut self, parent: u32, offset: u32, differs: Differs) -> u32 {
@@ -310,21 +430,13 @@ impl<'a, W: Way> Search<'a, W> {
         }
     }
 
-    fn take(&mut self, node: &mut Node<W::Turn>, action: Action, branch: u32, depth: u8) -> Option<Event> {
-        let was = node.world;
-        let seconds = node.world.seconds_of(&self.setup, action);
-        assert!(node.world.fire(&self.setup, action), "{action} is not enabled here");
-        let price = self.full_price - node.world.shared.budget.price_left();
+    fn take(&mut self, node: &mut Node<W::Turn>, action: Action, branch: u32, depth: u8) -> Forks {
         let steps = node.steps + 1;
-        let best = &mut self.best;
-        node.monitors.check(&was, action, &node.world, &self.setup, seconds, |index, task| {
+        let Search { setup, full_price, best, .. } = self;
+        node.takes(setup, action, |world, index, task| {
+            let price = *full_price - world.shared.budget.price_left();
             note(best, index, Best { price, depth, steps, branch, task });
-        });
-        let event = Event::between(&was, &node.world);
-        node.course.takes(action, event);
-        node.steps = steps;
-        node.chosen += 1;
-        event
+        })
     }
 
     fn report(self, scenario: &Scenario, design: &dyn Design, within: u8) -> Sweep {
@@ -336,30 +448,30 @@ impl<'a, W: Way> Search<'a, W> {
             Some(Broken { invariant, task, price, steps, deviations })
         });
         let broken = broken.collect();
-        Sweep { within, worlds: self.visited.len(), partial: self.partial, broken }
+        let Search { visited, stopped, saturated, .. } = self;
+        Sweep { within, worlds: visited.len(), partial: stopped.is_some(), stopped, saturated, broken }
+    }
+
+    /// How a branch differs from the normal course, each time after so many choices.
+    fn way(&self, branch: u32) -> Vec<(u32, Differs)> {
+        let mut way = Vec::new();
+        let mut at = branch;
+        while at != 0 {
+            let Start { parent, offset, differs } = self.starts[at as usize];
+            way.push((offset, differs.expect("only the first branch is the normal course")));
+            at = parent;
+        }
+        way.reverse();
+        way
     }
 
     /// The departures of a branch, each with its place by name: the run is made once more.
     fn deviations(&self, scenario: &Scenario, design: &dyn Design, branch: u32) -> Vec<Deviation> {
-        let mut chain = Vec::new();
-        let mut at = branch;
-        while at != 0 {
-            let Start { parent, offset, differs } = self.starts[at as usize];
-            chain.push((offset, differs.expect("only the first branch is the normal course")));
-            at = parent;
-        }
-        chain.reverse();
-        let mut tracer = Tracer { chain, at: 0, offset: 0, track: Track::<W::Turn>::default(), found: Vec::new() };
+        let mut tracer =
+            Tracer { way: self.way(branch), at: 0, offset: 0, track: Track::<W::Turn>::default(), found: Vec::new() };
         run(scenario, design, &mut tracer);
         tracer.found
     }
-}
-
-/// Until when an action may wait.
-fn untils<W: Way>(world: &World) -> impl Iterator<Item = Until> + use<W> {
-    let tasks = world.task_ids().filter(|_| !W::FORKS);
-    let events = tasks.flat_map(Event::all).map(Until::Event);
-    [Until::Last, Until::LastInInstant].into_iter().chain(events)
 }
 
 fn note(best: &mut [Option<Best>; COUNT], index: usize, new: Best) {
@@ -367,9 +479,9 @@ fn note(best: &mut [Option<Best>; COUNT], index: usize, new: Best) {
     *old = (*old).min(new);
 }
 
-/// Goes a chain of departures given by counts of choices, and names their places.
+/// Goes the way of a branch, and names the places of its departures.
 struct Tracer<T> {
-    chain: Vec<(u32, Differs)>,
+    way: Vec<(u32, Differs)>,
     at: usize,
     offset: u32,
     track: Track<T>,
@@ -381,7 +493,7 @@ impl<T: Turn> Scheduler for Tracer<T> {
         self.track.passes(last);
         loop {
             let (next, point) = self.track.comes_to(enabled);
-            let Some(&(_, differs)) = self.chain.get(self.at).filter(|it| it.0 == self.offset) else {
+            let Some(&(_, differs)) = self.way.get(self.at).filter(|it| it.0 == self.offset) else {
                 self.offset += 1;
                 return next;
             };
@@ -436,6 +548,13 @@ impl Hasher for Ready {
 fn everything<T: Turn>(node: &Node<T>) -> u64 {
     let mut mixed = Mixer(fingerprint(&node.world));
     node.course.hash(&mut mixed);
+    for (action, seen) in node.waits {
+        if action.is_some_and(|it| node.course.waits_to_the_last(it)) {
+            action.hash(&mut mixed);
+            mixed.add(seen as u64); // what it has seen ends its wait no more
+            mixed.add((seen >> 64) as u64);
+        }
+    }
     for (index, t, seconds) in node.monitors.pending() {
         mixed.add(u64::from(index) << 32 | u64::from(t) << 16 | u64::from(seconds));
     }
