@@ -58,7 +58,7 @@ pub struct Sweep {
 /// certificate: none within so many deviations.
 ///
 /// It stops at `most_worlds`, with an honest partial answer; the normal schedule itself is always tried. A million worlds
-/// take about a second and some 30 MB. Each deviation more takes ten to thirty times as many worlds, so `within` may be
+/// take about two seconds and some 30 MB. Each deviation more takes some ten to forty times as many worlds, so `within` may be
 /// larger than there is room for: the answer says how far it came.
 ///
 /// # Panics
