@@ -52,7 +52,7 @@ pub(crate) fn verdict() -> Result<String, Box<dyn Error>> {
     let scenario = Scenario::named("cancel")?;
     let effort = Effort { deviations: 2, runs: 0, ..Effort::default() };
     let cores = thread::available_parallelism()?;
-    let compared = compare(std::slice::from_ref(&scenario), &designs, effort, cores, &|_| {}, None);
+    let compared = compare(std::slice::from_ref(&scenario), &designs, effort, cores, None, &|_| {});
     let mut text = comparison::tables(&compared, Tokens::First, 100);
 
     // Two that decide the same thing differently cannot be stacked.
