@@ -219,9 +219,9 @@ fn a_failing_test_says_how_to_see_it_again() {
     let mut deviating = vgdp_sim::scheduler::Deviating::new(&token.deviations);
     assert!(vgdp_sim::run::run(&token.scenario, &Upstream, &mut deviating).broken[leak].is_some());
 
-    let other = Scenario { price: 3, ..scenario.clone() };
+    let other = Scenario { name: "dear", price: 3, ..scenario.clone() };
     let text = failing(&other, 1, run).failed("it is another");
-    assert!(text.starts_with("it is another\n") && text.contains("no command makes it; it is [cr_"), "{text}");
+    assert!(text.starts_with("it is another\n") && text.contains(" --scenario ./dear.json --seed 1 "), "{text}");
 }
 
 /// A campaign that is stopped is the campaign of as many runs as it had, whoever made them.

@@ -423,7 +423,7 @@ mod command_line {
         assert!(hunted.out.contains("my-pods"), "{}", hunted.out);
         let schedule = format!("{dir}/my-pods-slot-leak.schedule");
         let text = fs::read_to_string(&schedule).unwrap();
-        assert!(text.contains("vgdp-sim run --scenario ./my-pods.json "), "{text}");
+        assert!(text.contains("vgdp-sim run --design upstream --scenario ./my-pods.json "), "{text}");
         let replay = vgdp_sim(&["replay", &schedule]);
         assert_eq!(replay.code, Some(1), "{}", replay.err);
         assert!(replay.out.contains("\nBroken: slot-leak:"), "{}", replay.out);
