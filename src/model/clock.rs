@@ -3,9 +3,14 @@
 use super::api_server::Phase;
 use super::node_agent::routine;
 use super::node_agent::watcher::Watcher;
-use super::place::{NodeId, TaskId};
+use super::place::{NODES, NodeId, TASKS, TaskId};
 use super::rules::{Action, Rule, Setup, Step};
 use super::time::{Age, Obligation, Ticks, Window};
+#[rustfmt::skip]
+use super::touched::{
+    self, AREAS, CR_LOG, CRS, MOVER, POLL, Touched, WATCHER, crs, garbage, known, known_at, known_of, mover, of_task,
+    operation, periodic, pods, reconcile, watcher, worker,
+};
 use super::world::{Known, Node, Task, World};
 
 /// Seconds that go by where no boundary lies ahead: half a day.
@@ -49,6 +54,148 @@ fn pass(world: &mut World, setup: &Setup<'_>, seconds: u16) {
             world.tasks[t].at[n].cancelled.passes(seconds, forced);
         }
     }
+}
+
+/// What is settled, in this order, one bit each.
+struct Pieces;
+
+impl Pieces {
+    const CR_LOG: usize = 0;
+    const POD_LOGS: usize = 1;
+    const WORKERS: usize = Pieces::POD_LOGS + NODES;
+    const PERIODICS: usize = Pieces::WORKERS + NODES;
+    const WATCHERS: usize = Pieces::PERIODICS + NODES;
+    const TASKS: usize = Pieces::WATCHERS + TASKS;
+    const KNOWN: usize = Pieces::TASKS + TASKS;
+    const COUNT: usize = Pieces::KNOWN + NODES * TASKS;
+
+    /// What each of them reads.
+    const READS: [u64; Pieces::COUNT] = {
+        let mut reads = [0; Pieces::COUNT];
+        reads[Pieces::CR_LOG] = CR_LOG | CRS | MOVER;
+        let mut i = 0;
+        while i < NODES {
+            let n = NodeId(i as u8);
+            reads[Pieces::POD_LOGS + i] = pods(n) | WATCHER;
+            reads[Pieces::WORKERS + i] = worker(n);
+            reads[Pieces::PERIODICS + i] = periodic(n) | known_at(n) | crs(n) | POLL;
+            i += 1;
+        }
+        i = 0;
+        while i < TASKS {
+            let t = TaskId(i as u8);
+            reads[Pieces::WATCHERS + i] = watcher(t);
+            reads[Pieces::TASKS + i] = of_task(t) | known_of(t);
+            i += 1;
+        }
+        i = 0;
+        while i < NODES * TASKS {
+            let (n, t) = (NodeId((i % NODES) as u8), TaskId((i / NODES) as u8));
+            reads[Pieces::KNOWN + i] = known(n, t) | reconcile(n, t);
+            i += 1;
+        }
+        reads
+    };
+
+    /// For each area, what reads it.
+    const READERS: [u32; AREAS] = {
+        let mut readers = [0; AREAS];
+        let mut area = 0;
+        while area < AREAS {
+            let mut piece = 0;
+            while piece < Pieces::COUNT {
+                readers[area] |= ((Pieces::READS[piece] >> area & 1) as u32) << piece;
+                piece += 1;
+            }
+            area += 1;
+        }
+        readers
+    };
+
+    /// What there is in worlds of each size.
+    const SCOPES: [[u32; TASKS + 1]; NODES + 1] = {
+        let mut scopes = [[0; TASKS + 1]; NODES + 1];
+        let mut nodes = 0;
+        while nodes <= NODES {
+            let mut tasks = 0;
+            while tasks <= TASKS {
+                let (each_node, each_task) = ((1 << nodes) - 1, (1 << tasks) - 1);
+                let mut all = 1 << Pieces::CR_LOG;
+                all |= each_node << Pieces::POD_LOGS | each_node << Pieces::WORKERS | each_node << Pieces::PERIODICS;
+                all |= each_task << Pieces::WATCHERS | each_task << Pieces::TASKS;
+                let mut t = 0;
+                while t < tasks {
+                    all |= each_node << (Pieces::KNOWN + NODES * t);
+                    t += 1;
+                }
+                scopes[nodes][tasks] = all;
+                tasks += 1;
+            }
+            nodes += 1;
+        }
+        scopes
+    };
+
+    /// What reads any of `areas`.
+    #[inline]
+    fn reading(areas: u64) -> u32 {
+        static READERS: [u32; AREAS] = Pieces::READERS;
+        let mut left = areas & touched::EVERY;
+        let mut readers = 0;
+        while left != 0 {
+            readers |= READERS[left.trailing_zeros() as usize];
+            left &= left - 1;
+        }
+        readers
+    }
+}
+
+/// What has still to be settled.
+struct Due {
+    pieces: u32,
+    scope: u32,
+    touched: Touched,
+}
+
+impl Due {
+    #[inline]
+    fn after(touched: Touched, world: &World) -> Due {
+        static SCOPES: [[u32; TASKS + 1]; NODES + 1] = Pieces::SCOPES;
+        let scope = SCOPES[world.node_ids().count()][world.task_ids().count()];
+        let pieces = if touched == Touched::ALL { scope } else { Pieces::reading(touched.0) & scope };
+        Due { pieces, scope, touched }
+    }
+
+    /// Which of `count` pieces from `first` on.
+    #[inline]
+    fn of(&self, first: usize, count: usize) -> u32 {
+        self.pieces >> first & ((1 << count) - 1)
+    }
+
+    /// Settling a piece touched these, and what reads them is due as well, as far as it comes later.
+    #[inline]
+    fn touches(&mut self, areas: u64) {
+        if areas & !self.touched.0 != 0 {
+            self.adds(areas);
+        }
+    }
+
+    #[inline(never)]
+    fn adds(&mut self, areas: u64) {
+        self.touched |= areas;
+        self.pieces |= Pieces::reading(areas) & self.scope;
+    }
+}
+
+/// Takes the lowest of some bits.
+#[inline]
+fn next(left: &mut u32) -> Option<u8> {
+    if *left == 0 {
+        return None;
+    }
+    let first = left.trailing_zeros() as u8;
+    *left &= *left - 1;
+    Some(first)
 }
 
 impl Node {
@@ -145,65 +292,95 @@ impl World {
 
     /// What follows from a step without a step of its own: logs are compacted, windows of waits and polls start and
     /// stop, and what can no longer matter is forgotten, so that worlds recur.
-    pub(super) fn settle(&mut self, setup: &Setup<'_>) {
-        self.compact_logs(setup.design);
-        for n in self.node_ids() {
-            routine::starts_waiting(&mut self.nodes[n].worker, setup);
-            self.settle_periodic(setup, n);
+    ///
+    /// Where nothing that it reads was touched since, all that is settled already. Returns what is touched by now.
+    pub(super) fn settle(&mut self, setup: &Setup<'_>, touched: Touched) -> Touched {
+        let mut due = Due::after(touched, self);
+        if due.of(Pieces::CR_LOG, 1) != 0 {
+            due.touches(self.compact_cr_log());
         }
-        for t in self.task_ids() {
-            routine::starts_waiting(&mut self.tasks[t].watcher.routine, setup);
-            self.settle_task(setup, t);
-            for n in self.node_ids() {
-                self.settle_known(setup, n, t);
-            }
+        let mut left = due.of(Pieces::POD_LOGS, NODES);
+        while let Some(n) = next(&mut left) {
+            due.touches(self.compact_pod_log(setup.design, NodeId(n)));
         }
+        let mut left = due.of(Pieces::WORKERS, NODES);
+        while let Some(n) = next(&mut left) {
+            routine::starts_waiting(&mut self.nodes[NodeId(n)].worker, setup);
+        }
+        let mut left = due.of(Pieces::PERIODICS, NODES);
+        while let Some(n) = next(&mut left) {
+            due.touches(self.settle_periodic(setup, NodeId(n)));
+        }
+        let mut left = due.of(Pieces::WATCHERS, TASKS);
+        while let Some(t) = next(&mut left) {
+            routine::starts_waiting(&mut self.tasks[TaskId(t)].watcher.routine, setup);
+        }
+        let mut left = due.of(Pieces::TASKS, TASKS);
+        while let Some(t) = next(&mut left) {
+            due.touches(self.settle_task(setup, TaskId(t)));
+        }
+        let mut left = due.of(Pieces::KNOWN, NODES * TASKS);
+        while let Some(it) = next(&mut left) {
+            due.touches(self.settle_known(setup, NodeId(it % NODES as u8), TaskId(it / NODES as u8)));
+        }
+        due.touched
     }
 
-    fn settle_periodic(&mut self, setup: &Setup<'_>, n: NodeId) {
+    fn settle_periodic(&mut self, setup: &Setup<'_>, n: NodeId) -> u64 {
+        let was = self.nodes[n].periodic;
         if !self.periodic_would_act(setup, n) {
             self.nodes[n].periodic = Window::OFF;
-        } else if self.nodes[n].periodic.is_off() {
+        } else if was.is_off() {
             self.nodes[n].periodic = setup.times.window(Obligation::PeriodicEnqueue);
         }
+        if self.nodes[n].periodic == was { 0 } else { periodic(n) }
     }
 
-    fn settle_task(&mut self, setup: &Setup<'_>, t: TaskId) {
+    fn settle_task(&mut self, setup: &Setup<'_>, t: TaskId) -> u64 {
+        let garbage_was = self.tasks[t].garbage;
         if !self.has_garbage(t) {
             self.tasks[t].garbage = Window::OFF;
-        } else if self.tasks[t].garbage.is_off() {
+        } else if garbage_was.is_off() {
             self.tasks[t].garbage = setup.times.window(Obligation::GarbageCollection);
         }
         let accepted = self.tasks[t].cr.phase == Phase::Accepted
             || self.node_ids().any(|n| self.tasks[t].at[n].cr.phase == Phase::Accepted);
         let task = &mut self.tasks[t];
-        if !accepted {
+        let mut touched = if task.garbage == garbage_was { 0 } else { garbage(t) };
+        if !accepted && task.accepted.has_begun() {
             task.accepted = Age::NONE;
+            touched |= touched::accepted(t);
         }
-        if !task.cr.is_live() {
+        if !task.cr.is_live() && !task.operation.is_off() {
             task.operation = Window::OFF; // its poll would do nothing any more
+            touched |= operation(t);
         }
-        if task.watcher == Watcher::NONE {
-            task.mover.events.pass_unheard();
+        if task.watcher == Watcher::NONE && task.mover.events.pass_unheard() {
+            touched |= mover(t);
         }
+        touched
     }
 
-    fn settle_known(&mut self, setup: &Setup<'_>, n: NodeId, t: TaskId) {
-        let Known { cr, key, .. } = self.tasks[t].at[n];
-        if !cr.is_live() {
+    fn settle_known(&mut self, setup: &Setup<'_>, n: NodeId, t: TaskId) -> u64 {
+        let Known { cr, key, cancelled, .. } = self.tasks[t].at[n];
+        let mut touched = 0;
+        if !cr.is_live() && cancelled.has_begun() {
             self.tasks[t].at[n].cancelled = Age::NONE; // it matters again only for a name that is used again
+            touched = known(n, t);
         }
         if key.is_delayed() {
             if self.reconcile_is_over(setup, n, t) {
-                return self.forget_delay(n, t);
+                self.forget_delay(n, t);
+                return touched | known_at(n); // the others move up
             }
             let would_act = self.reconcile_would_act(setup, n, t);
             let due = self.tasks[t].at[n].key.due();
-            if !would_act {
-                *due = Window::OFF;
-            } else if due.is_off() {
-                *due = key.obligation().map_or(Window::DUE, |it| setup.times.window(it));
+            if would_act == due.is_off() {
+                let starts = || key.obligation().map_or(Window::DUE, |it| setup.times.window(it));
+                *due = if would_act { starts() } else { Window::OFF };
+                touched |= known(n, t);
             }
         }
+        touched
     }
 }

@@ -200,13 +200,15 @@ impl Events {
         }
     }
 
-    /// Nobody listens: what has been written is handled by nobody.
-    pub(super) fn pass_unheard(&mut self) {
+    /// Nobody listens: what has been written is handled by nobody. Returns whether there was anything.
+    pub(super) fn pass_unheard(&mut self) -> bool {
+        let were = *self;
         for it in &mut self.0 {
             if matches!(*it, Stage::Written | Stage::Sent) {
                 *it = Stage::Handled;
             }
         }
+        *self != were
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod place;
 pub mod time;
+pub mod touched;
 pub mod world;
 
 pub mod kind;

@@ -10,8 +10,13 @@ use std::ops::Deref;
 use super::design::Design;
 use super::faults::Disturbance;
 use super::kind::Kind;
-use super::place::{Host, NodeId, TaskId};
+use super::place::{Host, NODES, NodeId, TASKS, TaskId};
 use super::time::{Ticks, Times, Window};
+#[rustfmt::skip]
+use super::touched::{
+    AREAS, BUDGET, CR_LOG, EVERY, POLL, POD, PODS, STALLS, Touched, WATCHER, cr, crs, garbage, known, known_at, kubelet,
+    mapping, mover, operation, periodic, pod, pods, reconcile, watcher, worker,
+};
 use super::world::World;
 use super::{
     api_server, clock, cr_watch, data_mover,
@@ -210,6 +215,12 @@ impl Action {
         (self.task != Action::NOWHERE).then_some(TaskId(self.task))
     }
 
+    /// Its place in canonical order.
+    #[inline]
+    const fn rank(self) -> u32 {
+        u32::from_be_bytes([self.group, self.node, self.task, self.rule as u8])
+    }
+
     /// Who takes it.
     #[inline]
     pub fn class(self) -> Class {
@@ -242,15 +253,47 @@ pub const ENABLED: usize = 128;
 #[derive(Clone, Copy)]
 pub struct Enabled {
     actions: [Action; ENABLED],
-    owed: [Owed; ENABLED],
+    notes: [Note; ENABLED],
     len: usize,
-    /// Somebody owes an action within this instant.
-    urgent: bool,
-    /// Somebody owes an action.
-    any_owed: bool,
-    /// Somebody waits for room in a log.
-    blocked: bool,
+    /// The marks of all of them together.
+    marks: u8,
+    /// Where goroutines are, in worlds of this scope.
+    scope: Places,
+    /// Where somebody waits for room in a log.
+    blocked: Places,
 }
+
+/// What else is known of an enabled action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Note {
+    /// At which place it was asked for.
+    place: u8,
+    /// Whether and when it must happen: [`Note::NOW`], [`Note::OWED`], [`Note::AWAITED`].
+    marks: u8,
+}
+
+impl Note {
+    /// Somebody owes it within this instant.
+    const NOW: u8 = 1;
+    /// Somebody owes it.
+    const OWED: u8 = 2;
+    /// It is a step of somebody who owes it: time may go by until then.
+    const AWAITED: u8 = 4;
+
+    #[inline]
+    fn new(place: u32, owed: Owed, class: Class) -> Note {
+        let marks = match owed {
+            Owed::Now => Note::NOW | Note::OWED,
+            Owed::InTime => Note::OWED,
+            Owed::No => 0,
+        };
+        let awaited = marks != 0 && class as u8 == Class::Step as u8;
+        Note { place: place as u8, marks: marks | if awaited { Note::AWAITED } else { 0 } }
+    }
+}
+
+/// Places of goroutines, one bit each: each goroutine has as many as its form can have in the largest world.
+type Places = u128;
 
 impl fmt::Debug for Enabled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -262,11 +305,11 @@ impl Default for Enabled {
     fn default() -> Enabled {
         Enabled {
             actions: [Action { group: 0, node: 0, task: 0, rule: Rule::ALL[0] }; ENABLED],
-            owed: [Owed::No; ENABLED],
+            notes: [Note { place: 0, marks: 0 }; ENABLED],
             len: 0,
-            urgent: false,
-            any_owed: false,
-            blocked: false,
+            marks: 0,
+            scope: 0,
+            blocked: 0,
         }
     }
 }
@@ -283,70 +326,141 @@ impl Deref for Enabled {
 impl Enabled {
     /// Nothing is owed any more: only operators and faults are left, if anything.
     pub fn is_at_rest(&self) -> bool {
-        !self.any_owed
+        self.marks & Note::OWED == 0
     }
 
     /// Somebody owes an action within this instant.
     pub fn is_urgent(&self) -> bool {
-        self.urgent
+        self.marks & Note::NOW != 0
     }
 
     /// Whether the action at `index` is owed.
     pub fn owed(&self, index: usize) -> Owed {
-        self.owed[..self.len][index]
+        match self.notes[..self.len][index].marks {
+            0 => Owed::No,
+            marks if marks & Note::NOW != 0 => Owed::Now,
+            _ => Owed::InTime,
+        }
     }
 
     #[inline]
-    fn push(&mut self, action: Action, owed: Owed) {
+    fn push(&mut self, action: Action, note: Note) {
         self.actions[self.len] = action;
-        self.owed[self.len] = owed;
+        self.notes[self.len] = note;
         self.len += 1;
-        self.urgent |= owed == Owed::Now;
-        self.any_owed |= owed != Owed::No;
+        self.marks |= note.marks;
+    }
+
+    /// Drops what was enabled at `places`, and the clock.
+    #[inline]
+    fn forget(&mut self, places: Places) {
+        let places_by_word = [places as u64, (places >> 64) as u64];
+        let len = self.len;
+        self.len = 0;
+        self.marks = 0;
+        for at in 0..len {
+            let (action, note) = (self.actions[at], self.notes[at]);
+            let word = places_by_word[usize::from(note.place >> 6) & 1];
+            let stays = word >> (note.place & 63) & 1 == 0 && action.class() != Class::Clock;
+            self.actions[self.len] = action;
+            self.notes[self.len] = note;
+            self.len += usize::from(stays);
+            self.marks |= if stays { note.marks } else { 0 };
+        }
+        self.blocked &= !places;
+    }
+
+    /// Moves what was pushed after the first `kept` to where it belongs.
+    #[inline]
+    fn sort_in(&mut self, kept: usize) {
+        for from in kept.max(1)..self.len {
+            let (action, note) = (self.actions[from], self.notes[from]);
+            let mut at = from;
+            while at > 0 && self.actions[at - 1].rank() > action.rank() {
+                self.actions[at] = self.actions[at - 1];
+                self.notes[at] = self.notes[at - 1];
+                at -= 1;
+            }
+            self.actions[at] = action;
+            self.notes[at] = note;
+        }
     }
 }
 
-/// Runs `$body` at each place of a goroutine, as its form says.
-macro_rules! at_each_place {
-    (() $world:ident $group:ident $n:ident $t:ident $body:block) => {{
+/// How many places a goroutine of a form has in the largest world.
+macro_rules! places {
+    (()) => {
+        1
+    };
+    ((t)) => {
+        TASKS
+    };
+    ((n)) => {
+        NODES
+    };
+    ((n, subject)) => {
+        NODES
+    };
+    ((n, t)) => {
+        NODES * TASKS
+    };
+    ((home, t)) => {
+        NODES * TASKS
+    };
+}
+
+/// Which of them is that of node `n` and task `t`.
+macro_rules! place {
+    (() $n:ident $t:ident) => {
+        0
+    };
+    ((t) $n:ident $t:ident) => {
+        $t
+    };
+    ((n) $n:ident $t:ident) => {
+        $n
+    };
+    ((n, subject) $n:ident $t:ident) => {
+        $n
+    };
+    ((n, t) $n:ident $t:ident) => {
+        $n * TASKS + $t
+    };
+    ((home, t) $n:ident $t:ident) => {
+        $n * TASKS + $t
+    };
+}
+
+/// Runs `$body` at a place of a goroutine, if the goroutine is there.
+macro_rules! at_place {
+    (() $world:ident $group:ident $place:ident $n:ident $t:ident $body:block) => {{
         let ($n, $t) = (NodeId(Action::NOWHERE), TaskId(Action::NOWHERE));
         $body
     }};
-    ((t) $world:ident $group:ident $n:ident $t:ident $body:block) => {
-        for $t in $world.task_ids() {
-            let $n = NodeId(Action::NOWHERE);
+    ((t) $world:ident $group:ident $place:ident $n:ident $t:ident $body:block) => {{
+        let ($n, $t) = (NodeId(Action::NOWHERE), TaskId($place as u8));
+        $body
+    }};
+    ((n) $world:ident $group:ident $place:ident $n:ident $t:ident $body:block) => {{
+        let ($n, $t) = (NodeId($place as u8), TaskId(Action::NOWHERE));
+        $body
+    }};
+    ((n, subject) $world:ident $group:ident $place:ident $n:ident $t:ident $body:block) => {{
+        let $n = NodeId($place as u8);
+        if let Some($t) = $group::subject($world, $n) {
             $body
         }
-    };
-    ((n) $world:ident $group:ident $n:ident $t:ident $body:block) => {
-        for $n in $world.node_ids() {
-            let $t = TaskId(Action::NOWHERE);
+    }};
+    ((n, t) $world:ident $group:ident $place:ident $n:ident $t:ident $body:block) => {{
+        let ($n, $t) = (NodeId($place as u8 / TASKS as u8), TaskId($place as u8 % TASKS as u8));
+        $body
+    }};
+    ((home, t) $world:ident $group:ident $place:ident $n:ident $t:ident $body:block) => {{
+        let ($n, $t) = (NodeId($place as u8 / TASKS as u8), TaskId($place as u8 % TASKS as u8));
+        if $world.tasks[$t].watcher.home() == Some($n) {
             $body
         }
-    };
-    ((n, t) $world:ident $group:ident $n:ident $t:ident $body:block) => {
-        for $n in $world.node_ids() {
-            for $t in $world.task_ids() {
-                $body
-            }
-        }
-    };
-    ((n, subject) $world:ident $group:ident $n:ident $t:ident $body:block) => {
-        for $n in $world.node_ids() {
-            if let Some($t) = $group::subject($world, $n) {
-                $body
-            }
-        }
-    };
-    ((home, t) $world:ident $group:ident $n:ident $t:ident $body:block) => {
-        for $n in $world.node_ids() {
-            for $t in $world.task_ids() {
-                if $world.tasks[$t].watcher.home() == Some($n) {
-                    $body
-                }
-            }
-        }
-    };
+    }};
 }
 
 /// Whether the goroutine is at this place at all, as its form says.
@@ -398,7 +512,8 @@ fn at<C>(counter: fn(&World, NodeId, TaskId) -> C, world: &World, n: NodeId, t: 
 
 macro_rules! rules {
     ($(
-        $actor:literal: $class:ident, $group:ident $form:tt if $guard:expr, at $counter:expr => {
+        $actor:literal: $class:ident, $group:ident $form:tt if $guard:expr, at $counter:expr,
+        reads |$n:pat_param, $t:pat_param| $reads:expr => {
             $($variant:ident = $rule:ident when $at:pat,)*
         }
     )*) => {
@@ -426,7 +541,8 @@ macro_rules! rules {
             /// Who may or must take it.
             #[inline]
             pub const fn class(self) -> Class {
-                match self { $($(Rule::$variant => Class::$class,)*)* }
+                const CLASSES: [Class; Rule::ALL.len()] = [$($({ let _ = Rule::$variant; Class::$class },)*)*];
+                CLASSES[self as usize]
             }
 
             /// The places that it has: a node, a task, both or neither.
@@ -447,24 +563,94 @@ macro_rules! rules {
             }
         }
 
-        #[allow(clippy::ignored_unit_patterns)] // a goroutine without a program counter is always at `()`
-        fn ask_all(world: &mut World, setup: &Setup<'_>, out: &mut Enabled) {
-            $(
-                at_each_place!($form world $group n t {
-                    let guard: fn(&World, NodeId, TaskId) -> bool = $guard;
-                    if guard(world, n, t) {
-                        let counter = at($counter, world, n, t);
-                        $(if matches!(counter, $at) {
-                            let mut step = Step::new(world, setup, false);
-                            call!($form &mut step, $group::$rule, n, t);
-                            out.blocked |= step.blocked;
-                            if step.allowed && !matches!(Class::$class, Class::Clock) {
-                                let owed = step.owed;
-                                out.push(Action { group: Group::$group as u8, node: n.0, task: t.0, rule: Rule::$variant }, owed);
+        /// The number of the first place of each goroutine, and that of all places.
+        const FIRST: [u32; GROUPS + 1] = {
+            let mut first = [0; GROUPS + 1];
+            $(first[Group::$group as usize + 1] = first[Group::$group as usize] + places!($form) as u32;)*
+            first
+        };
+        const GROUPS: usize = Rule::ALL[Rule::ALL.len() - 1].group() as usize + 1;
+
+        /// For each area of a world, the places at which it is read.
+        static READERS: [Places; AREAS] = {
+            let mut readers = [0; AREAS];
+            let mut n = 0;
+            while n < NODES {
+                let mut t = 0;
+                while t < TASKS {
+                    $({
+                        let reads = {
+                            let ($n, $t) = (NodeId(n as u8), TaskId(t as u8));
+                            $reads
+                        };
+                        let reader = 1 << (FIRST[Group::$group as usize] + place!($form n t) as u32);
+                        let mut area = 0;
+                        while area < AREAS {
+                            if reads & (1_u64 << area) != 0 {
+                                readers[area] |= reader;
                             }
-                        })*
+                            area += 1;
+                        }
+                    })*
+                    t += 1;
+                }
+                n += 1;
+            }
+            readers
+        };
+
+        /// All places in worlds of so many nodes and tasks.
+        static SCOPES: [[Places; TASKS + 1]; NODES + 1] = {
+            let mut scopes = [[0; TASKS + 1]; NODES + 1];
+            let mut nodes = 1;
+            while nodes <= NODES {
+                let mut tasks = 1;
+                while tasks <= TASKS {
+                    let mut n = 0;
+                    while n < nodes {
+                        let mut t = 0;
+                        while t < tasks {
+                            $(scopes[nodes][tasks] |= 1 << (FIRST[Group::$group as usize] + place!($form n t) as u32);)*
+                            t += 1;
+                        }
+                        n += 1;
                     }
-                });
+                    tasks += 1;
+                }
+                nodes += 1;
+            }
+            scopes
+        };
+
+        #[allow(clippy::ignored_unit_patterns)] // a goroutine without a program counter is always at `()`
+        fn ask(world: &mut World, setup: &Setup<'_>, places: Places, out: &mut Enabled) {
+            $(
+                const { assert!(places!($form) <= 32) };
+                let first = const { FIRST[Group::$group as usize] };
+                let mut asked = (places >> first) as u32 & const { ((1_u64 << places!($form)) - 1) as u32 };
+                while asked != 0 {
+                    let place = asked.trailing_zeros();
+                    asked &= asked - 1;
+                    at_place!($form world $group place n t {
+                        let guard: fn(&World, NodeId, TaskId) -> bool = $guard;
+                        if guard(world, n, t) {
+                            let counter = at($counter, world, n, t);
+                            $(if matches!(counter, $at) {
+                                let mut step = Step::new(world, setup, false);
+                                call!($form &mut step, $group::$rule, n, t);
+                                if step.blocked {
+                                    out.blocked |= 1 << (first + place);
+                                }
+                                if step.allowed && !matches!(Class::$class, Class::Clock) {
+                                    let owed = step.owed;
+                                    let action =
+                                        Action { group: Group::$group as u8, node: n.0, task: t.0, rule: Rule::$variant };
+                                    out.push(action, Note::new(first + place, owed, Class::$class));
+                                }
+                            })*
+                        }
+                    });
+                }
             )*
         }
 
@@ -499,16 +685,34 @@ impl World {
     #[inline]
     pub fn enabled(&mut self, setup: &Setup<'_>, out: &mut Enabled) {
         out.len = 0;
-        out.urgent = false;
-        out.any_owed = false;
-        out.blocked = false;
-        ask_all(self, setup, out);
-        let awaited = out.iter().enumerate().any(|(i, it)| it.class() == Class::Step && out.owed[i] != Owed::No);
-        let held_back = out.urgent || (out.blocked && out.any_owed);
-        if !held_back && (awaited || self.next_boundary(setup).is_some()) {
-            out.push(Action::clock(), Owed::InTime);
+        out.marks = 0;
+        out.blocked = 0;
+        out.scope = SCOPES[self.node_ids().count()][self.task_ids().count()];
+        self.ask_at(setup, out.scope, out);
+    }
+
+    /// The same, where `out` is what could happen before `touched` was touched: only those who read that are asked. All
+    /// are, where `out` was made by nobody yet.
+    #[inline]
+    pub fn enabled_since(&mut self, setup: &Setup<'_>, touched: Touched, out: &mut Enabled) {
+        if out.scope == 0 {
+            return self.enabled(setup, out);
+        }
+        self.ask_at(setup, readers(&READERS, touched) & out.scope, out);
+        debug_assert!(out.is_as_if_asked_anew(self, setup), "somebody reads more than the table of rules says");
+    }
+
+    fn ask_at(&mut self, setup: &Setup<'_>, places: Places, out: &mut Enabled) {
+        out.forget(places);
+        let kept = out.len;
+        ask(self, setup, places, out);
+        out.sort_in(kept);
+        let held_back = out.is_urgent() || (out.blocked != 0 && !out.is_at_rest());
+        if !held_back && (out.marks & Note::AWAITED != 0 || self.next_boundary(setup).is_some()) {
+            let note = Note::new(FIRST[Group::clock as usize], Owed::InTime, Class::Clock);
+            out.push(Action::clock(), note);
             if self.fine_instant(setup).is_some() {
-                out.push(Action { rule: Rule::ClockStopsShort, ..Action::clock() }, Owed::InTime);
+                out.push(Action { rule: Rule::ClockStopsShort, ..Action::clock() }, note);
             }
         }
     }
@@ -520,9 +724,51 @@ impl World {
     pub fn fire(&mut self, setup: &Setup<'_>, action: Action) -> bool {
         let fired = tell(self, setup, action);
         if fired {
-            self.settle(setup);
+            self.settle(setup, Touched::ALL);
         }
         fired
+    }
+
+    /// The same, where `was` is this world before the step, and a step led there: only what reads what is touched is
+    /// settled. Returns what is touched; nothing, where the action is not enabled.
+    #[inline]
+    pub fn fire_since(&mut self, was: &World, setup: &Setup<'_>, action: Action) -> Option<Touched> {
+        debug_assert!(self == was);
+        if !tell(self, setup, action) {
+            return None;
+        }
+        let touched = self.settle(setup, Touched::between(was, self));
+        debug_assert!(
+            {
+                let mut again = *self;
+                again.settle(setup, Touched::ALL);
+                again == *self && touched | Touched::between(was, self) == touched
+            },
+            "what follows from {action} reads or touches more than the clock says"
+        );
+        Some(touched)
+    }
+}
+
+/// The places at which any of what was touched is read.
+#[inline]
+fn readers(table: &[Places; AREAS], touched: Touched) -> Places {
+    let mut left = touched.0 & EVERY;
+    let mut places = 0;
+    while left != 0 {
+        places |= table[left.trailing_zeros() as usize];
+        left &= left - 1;
+    }
+    places
+}
+
+impl Enabled {
+    fn is_as_if_asked_anew(&self, world: &mut World, setup: &Setup<'_>) -> bool {
+        let mut anew = Enabled::default();
+        world.enabled(setup, &mut anew);
+        **self == *anew
+            && self.notes[..self.len] == anew.notes[..anew.len]
+            && (self.marks, self.blocked) == (anew.marks, anew.blocked)
     }
 }
 
@@ -555,11 +801,13 @@ impl Action {
 }
 
 rules! {
-    "api-server": Step, api_server (t) if |w, _, t| w.tasks[t].pod.removing, at |_, _, _| () => {
+    "api-server": Step, api_server (t) if |w, _, t| w.tasks[t].pod.removing, at |_, _, _| (),
+        reads |_, t| pod(t) | CR_LOG => {
         ApiServerRemoves = removes when _,
     }
 
-    "node-agent": Step, callback (home, t) if |w, n, t| w.tasks[t].watcher.routine.is_busy() && !w.shared.stalls.agent(n), at |w, _, t| w.tasks[t].watcher.routine.plan.first() => {
+    "node-agent": Step, callback (home, t) if |w, n, t| w.tasks[t].watcher.routine.is_busy() && !w.shared.stalls.agent(n), at |w, _, t| w.tasks[t].watcher.routine.plan.first(),
+        reads |n, t| watcher(t) | STALLS | known(n, t) | crs(n) | CR_LOG | pod(t) | PODS => {
         CallbackCleansUp = cleans_up when Op::CleanUp,
         CallbackDeletesPod = deletes_pod when Op::DeletePod,
         CallbackDeletesVolume = deletes_volume when Op::DeleteVolume,
@@ -576,13 +824,15 @@ rules! {
         CallbackReportsProgress = reports_progress when Op::ReportProgress,
     }
 
-    "node-agent": Step, cr_watch (n) if |w, n, _| !w.shared.stalls.cr_watch(n) && !w.shared.stalls.agent(n), at |_, _, _| () => {
+    "node-agent": Step, cr_watch (n) if |w, n, _| !w.shared.stalls.cr_watch(n) && !w.shared.stalls.agent(n), at |_, _, _| (),
+        reads |n, _| STALLS | crs(n) | CR_LOG => {
         CrWatchEnqueues = enqueues when _,
         CrWatchReceives = receives when _,
         CrWatchRelists = relists when _,
     }
 
-    "mover": Step, data_mover (t) if |w, _, t| w.tasks[t].mover.is_running() && !w.shared.stalls.mover(t), at |w, _, t| w.tasks[t].mover.main => {
+    "mover": Step, data_mover (t) if |w, _, t| w.tasks[t].mover.is_running() && !w.shared.stalls.mover(t), at |w, _, t| w.tasks[t].mover.main,
+        reads |_, t| mover(t) | STALLS | cr(t) | CR_LOG => {
         DataMoverBeginsOpening = begins_opening when Main::Created,
         DataMoverBeginsPolling = begins_polling when Main::Booting,
         DataMoverClosesDataPath = closes_data_path when Main::Closing,
@@ -606,19 +856,23 @@ rules! {
         DataMoverWritesEvent = writes_event when _,
     }
 
-    "node-agent": Step, event_watch (home, t) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| () => {
+    "node-agent": Step, event_watch (home, t) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| (),
+        reads |_, t| STALLS | watcher(t) | mover(t) => {
         EventWatchReceives = receives when _,
     }
 
-    "garbage-collector": Step, garbage_collector (t) if |w, _, t| w.has_garbage(t), at |_, _, _| () => {
+    "garbage-collector": Step, garbage_collector (t) if |w, _, t| w.has_garbage(t), at |_, _, _| (),
+        reads |_, t| cr(t) | pod(t) | garbage(t) | PODS => {
         GarbageCollectorCollects = collects when _,
     }
 
-    "scheduler": Step, kube_scheduler (n, t) if |_, _, _| true, at |_, _, _| () => {
+    "scheduler": Step, kube_scheduler (n, t) if |_, _, _| true, at |_, _, _| (),
+        reads |n, t| pod(t) | pods(n) => {
         KubeSchedulerBinds = binds when _,
     }
 
-    "kubelet": Step, kubelet (t) if |w, _, t| !w.shared.stalls.kubelet(t), at |_, _, _| () => {
+    "kubelet": Step, kubelet (t) if |w, _, t| !w.shared.stalls.kubelet(t), at |_, _, _| (),
+        reads |_, t| STALLS | pod(t) | kubelet(t) | mover(t) | PODS => {
         KubeletKills = kills when _,
         KubeletRemovesPod = removes_pod when _,
         KubeletReportsExit = reports_exit when _,
@@ -627,7 +881,8 @@ rules! {
         KubeletTerminates = terminates when _,
     }
 
-    "fault": Fault, node_fault (n) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| () => {
+    "fault": Fault, node_fault (n) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| (),
+        reads |n, _| BUDGET | STALLS | crs(n) | pods(n) | worker(n) => {
         NodeFaultBreaksCrWatch = breaks_cr_watch when _,
         NodeFaultBreaksPodWatch = breaks_pod_watch when _,
         NodeFaultFailsExpose = fails_expose when _,
@@ -636,24 +891,28 @@ rules! {
         NodeFaultStallsPodWatch = stalls_pod_watch when _,
     }
 
-    "fault": Recovery, node_recovery (n) if |w, _, _| w.shared.stalls.any(), at |_, _, _| () => {
+    "fault": Recovery, node_recovery (n) if |w, _, _| w.shared.stalls.any(), at |_, _, _| (),
+        reads |_, _| STALLS => {
         NodeRecoveryHealsAgent = heals_agent when _,
         NodeRecoveryHealsCrWatch = heals_cr_watch when _,
         NodeRecoveryHealsPodWatch = heals_pod_watch when _,
     }
 
-    "node-agent": Step, periodic_enqueue (n) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| () => {
+    "node-agent": Step, periodic_enqueue (n) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| (),
+        reads |n, _| STALLS | periodic(n) | POLL | known_at(n) | crs(n) => {
         PeriodicEnqueueEnqueues = enqueues when _,
     }
 
-    "node-agent": Step, pod_events (n, subject) if |w, n, _| !w.shared.stalls.agent(n), at |w, n, _| w.nodes[n].mapping.plan.first() => {
+    "node-agent": Step, pod_events (n, subject) if |w, n, _| !w.shared.stalls.agent(n), at |w, n, _| w.nodes[n].mapping.plan.first(),
+        reads |n, _| STALLS | mapping(n) | pods(n) | known_at(n) | crs(n) | CR_LOG => {
         PodEventsGets = gets when _,
         PodEventsHears = hears when Op::End,
         PodEventsMarksPrepared = marks_prepared when Op::MarkPrepared,
         PodEventsSetsCancel = sets_cancel when Op::SetCancel,
     }
 
-    "fault": Fault, pod_fault (t) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| () => {
+    "fault": Fault, pod_fault (t) if |w, _, _| w.shared.budget.price_left() > 0, at |_, _, _| (),
+        reads |_, t| BUDGET | STALLS | mover(t) | pod(t) | kubelet(t) | PODS => {
         PodFaultBreaksMoverWatch = breaks_mover_watch when _,
         PodFaultEvicts = evicts when _,
         PodFaultFailsRepository = fails_repository when _,
@@ -668,17 +927,20 @@ rules! {
         PodFaultStallsMover = stalls_mover when _,
     }
 
-    "fault": Recovery, pod_recovery (t) if |w, _, _| w.shared.stalls.any(), at |_, _, _| () => {
+    "fault": Recovery, pod_recovery (t) if |w, _, _| w.shared.stalls.any(), at |_, _, _| (),
+        reads |_, _| STALLS => {
         PodRecoveryHealsKubelet = heals_kubelet when _,
         PodRecoveryHealsMover = heals_mover when _,
     }
 
-    "node-agent": Step, pod_watch (n) if |w, n, _| !w.shared.stalls.pod_watch(n) && !w.shared.stalls.agent(n), at |_, _, _| () => {
+    "node-agent": Step, pod_watch (n) if |w, n, _| !w.shared.stalls.pod_watch(n) && !w.shared.stalls.agent(n), at |_, _, _| (),
+        reads |n, _| STALLS | pods(n) => {
         PodWatchReceives = receives when _,
         PodWatchRelists = relists when _,
     }
 
-    "user": Operator, user (t) if |w, _, t| w.tasks[t].cr.exists || w.tasks[t].pod.phase.exists(), at |_, _, _| () => {
+    "user": Operator, user (t) if |w, _, t| w.tasks[t].cr.exists || w.tasks[t].pod.phase.exists(), at |_, _, _| (),
+        reads |_, t| BUDGET | cr(t) | pod(t) | CR_LOG | PODS => {
         UserCancels = cancels when _,
         UserDeletes = deletes when _,
         UserDeletesFinished = deletes_finished when _,
@@ -686,12 +948,14 @@ rules! {
         UserStripsFinalizer = strips_finalizer when _,
     }
 
-    "velero-server": Step, velero_server (t) if |_, _, _| true, at |_, _, _| () => {
+    "velero-server": Step, velero_server (t) if |_, _, _| true, at |_, _, _| (),
+        reads |_, t| BUDGET | cr(t) | operation(t) | CR_LOG => {
         VeleroServerCancelsOperation = cancels_operation when _,
         VeleroServerCreates = creates when _,
     }
 
-    "node-agent": Step, watcher (home, t) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| () => {
+    "node-agent": Step, watcher (home, t) if |w, n, _| !w.shared.stalls.agent(n), at |_, _, _| (),
+        reads |n, t| STALLS | watcher(t) | mover(t) | pods(n) => {
         WatcherGivesUpWaiting = gives_up_waiting when _,
         WatcherHearsEvent = hears_event when _,
         WatcherHearsPod = hears_pod when _,
@@ -699,11 +963,13 @@ rules! {
         WatcherIsSentPod = is_sent_pod when _,
     }
 
-    "node-agent": Step, work_queue (n, t) if |w, n, t| w.tasks[t].at[n].key.is_delayed() && !w.shared.stalls.agent(n), at |_, _, _| () => {
+    "node-agent": Step, work_queue (n, t) if |w, n, t| w.tasks[t].at[n].key.is_delayed() && !w.shared.stalls.agent(n), at |_, _, _| (),
+        reads |n, t| STALLS | known(n, t) | reconcile(n, t) => {
         WorkQueueFallsDue = falls_due when _,
     }
 
-    "node-agent": Step, worker (n, subject) if |w, n, _| !w.shared.stalls.agent(n), at |w, n, _| w.nodes[n].worker.plan.first() => {
+    "node-agent": Step, worker (n, subject) if |w, n, _| !w.shared.stalls.agent(n), at |w, n, _| w.nodes[n].worker.plan.first(),
+        reads |n, _| STALLS | worker(n) | known_at(n) | crs(n) | CR_LOG | POD | PODS | WATCHER => {
         WorkerAccepts = accepts when Op::Accept,
         WorkerAddsFinalizer = adds_finalizer when Op::AddFinalizer,
         WorkerAwaitsVolume = awaits_volume when Op::AwaitVolume,
@@ -735,8 +1001,90 @@ rules! {
         WorkerTimesOutPrepare = times_out_prepare when Op::TimeOutPrepare,
     }
 
-    "clock": Clock, clock () if |_, _, _| true, at |_, _, _| () => {
+    "clock": Clock, clock () if |_, _, _| true, at |_, _, _| (),
+        reads |_, _| 0 => {
         ClockPasses = passes when _,
         ClockStopsShort = stops_short when _,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::touched::{CRS, KNOWN, MOVER, PERIODIC, WORKER};
+    use super::*;
+    use crate::designs::{BUILT_IN, Upstream};
+    use crate::run::observe;
+    use crate::scenario::Scenario;
+    use crate::scheduler::{Placed, Scheduler, Uniform};
+
+    /// Whether asking only those who read what was touched, by this table, is like asking all, over a whole run.
+    fn is_enough(
+        table: &[Places; AREAS],
+        scenario: &Scenario,
+        design: &dyn Design,
+        scheduler: &mut dyn Scheduler,
+    ) -> bool {
+        let setup = scenario.setup(design);
+        let mut enabled = Enabled::default();
+        let mut is_enough = true;
+        observe(scenario, design, scheduler, &mut |it| {
+            let mut world = *it.is;
+            if it.step == 0 || !is_enough {
+                world.enabled(&setup, &mut enabled);
+                return;
+            }
+            let touched = Touched::between(it.was, it.is);
+            world.ask_at(&setup, readers(table, touched) & enabled.scope, &mut enabled);
+            is_enough = enabled.is_as_if_asked_anew(&mut world, &setup);
+        });
+        is_enough
+    }
+
+    /// Every scenario with every design: who is not asked again would have answered the same.
+    #[test]
+    fn it_is_enough_to_ask_who_reads_what_was_touched() {
+        for scenario in Scenario::built_in() {
+            for (index, &design) in BUILT_IN.iter().enumerate() {
+                for run in 0..12 {
+                    let mut placed = Placed::new(index as u64, run);
+                    assert!(is_enough(&READERS, &scenario, design, &mut placed), "{} {run}", scenario.name);
+                    let mut uniform = Uniform::new(index as u64, run);
+                    assert!(is_enough(&READERS, &scenario, design, &mut uniform), "{} {run}", scenario.name);
+                }
+            }
+        }
+    }
+
+    /// A goroutine that reads more than the table says is found out: each whose reads are left out, and some of which
+    /// only one is.
+    #[test]
+    fn a_read_that_the_table_leaves_out_is_found_out() {
+        let one_left_out = [
+            (Group::callback, WATCHER),
+            (Group::cr_watch, CRS),
+            (Group::data_mover, MOVER),
+            (Group::event_watch, MOVER),
+            (Group::periodic_enqueue, PERIODIC),
+            (Group::user, BUDGET),
+            (Group::work_queue, KNOWN),
+            (Group::worker, WORKER),
+            (Group::worker, KNOWN),
+        ];
+        let all_left_out = (0..GROUPS - 1).map(|group| (group, EVERY));
+        for (group, areas) in one_left_out.map(|(group, areas)| (group as usize, areas)).into_iter().chain(all_left_out)
+        {
+            let mine = (FIRST[group]..FIRST[group + 1]).fold(0, |all: Places, it| all | 1 << it);
+            let mut table = READERS;
+            for (_, readers) in table.iter_mut().enumerate().filter(|(area, _)| areas >> area & 1 != 0) {
+                *readers &= !mine;
+            }
+            assert_ne!(table, READERS);
+            let scenario = Scenario::named("anything").unwrap();
+            let is_found = (0..1_000).any(|run| {
+                !is_enough(&table, &scenario, &Upstream, &mut Uniform::new(1, run))
+                    || !is_enough(&table, &scenario, &Upstream, &mut Placed::new(1, run))
+            });
+            assert!(is_found, "goroutine {group}, areas {areas:b}");
+        }
     }
 }

@@ -14,6 +14,7 @@ use super::api_server::{DataUpload, PodPhase};
 use super::design::{Design, PodHeard};
 use super::place::{NodeId, TaskId};
 use super::time::Window;
+use super::touched::{self, CR_LOG as CR_LOG_AREA, CRS, MOVER};
 use super::world::World;
 
 /// Versions of custom resources that the shared log has room for.
@@ -255,18 +256,13 @@ impl World {
         self.shared.cr_log.len
     }
 
-    /// Drops what all have passed and passes what concerns nobody.
-    pub(super) fn compact_logs(&mut self, design: &dyn Design) {
-        self.compact_cr_log();
-        for n in self.node_ids() {
-            self.compact_pod_log(design, n);
-        }
-    }
-
-    fn compact_cr_log(&mut self) {
+    /// Drops the versions of custom resources that all have passed; a mover passes those that do not concern it.
+    /// Returns what that touched.
+    pub(super) fn compact_cr_log(&mut self) -> u64 {
         let len = self.shared.cr_log.len;
+        let mut touched = 0;
         if len == 0 {
-            return;
+            return touched;
         }
         let mut passed = len;
         for n in self.node_ids() {
@@ -278,6 +274,7 @@ impl World {
         for t in self.task_ids() {
             let log = &self.shared.cr_log;
             let mover = &mut self.tasks[t].mover;
+            let told = mover.told;
             if mover.is_listening() {
                 while mover.told < len && log.entries[mover.told as usize].task != t {
                     mover.told += 1;
@@ -286,10 +283,14 @@ impl World {
             } else {
                 mover.told = 0;
             }
+            if mover.told != told {
+                touched |= touched::mover(t);
+            }
         }
         if passed == 0 {
-            return;
+            return touched;
         }
+        touched |= CR_LOG_AREA | CRS | MOVER;
         self.shared.cr_log.drop_first(passed);
         for n in self.node_ids() {
             let stream = &mut self.nodes[n].crs;
@@ -304,15 +305,20 @@ impl World {
                 mover.told -= passed;
             }
         }
+        touched
     }
 
-    fn compact_pod_log(&mut self, design: &dyn Design, n: NodeId) {
+    /// Drops the versions of pods of node `n` that all have passed; whom one does not concern passes it. Returns what
+    /// that touched.
+    pub(super) fn compact_pod_log(&mut self, design: &dyn Design, n: NodeId) -> u64 {
         let log = &mut self.nodes[n].pods;
+        let mut touched = 0;
         if log.len == 0 {
-            return;
+            return touched;
         }
         while log.told < log.seen && !log.entries[log.told as usize].concerns_mapping() {
             log.told += 1;
+            touched = touched::pods(n);
         }
         let mut passed = log.told;
         let log = *log;
@@ -321,6 +327,7 @@ impl World {
             if watcher.listens_on(n) {
                 while watcher.told < log.seen && !log.entries[watcher.told as usize].concerns_watcher(design, t) {
                     watcher.told += 1;
+                    touched |= touched::watcher(t);
                 }
                 if !watcher.is_blocked() {
                     passed = passed.min(watcher.told);
@@ -328,15 +335,18 @@ impl World {
             }
         }
         if passed == 0 {
-            return;
+            return touched;
         }
+        touched |= touched::pods(n);
         self.nodes[n].pods.drop_first(passed);
         for t in self.task_ids() {
             let watcher = &mut self.tasks[t].watcher;
             if watcher.listens_on(n) {
                 watcher.told = watcher.told.saturating_sub(passed); // a blocked handler's buffer is cut short
+                touched |= touched::watcher(t);
             }
         }
+        touched
     }
 
     /// The next update of its pod that the watcher of `t` has in its buffer.
