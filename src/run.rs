@@ -7,6 +7,7 @@ use crate::invariants::{COUNT, INVARIANTS, Kind};
 use crate::model::design::Design;
 use crate::model::place::{TASKS, TaskId};
 use crate::model::rules::{Action, Class, Enabled, Setup};
+use crate::model::touched::Touched;
 use crate::model::world::World;
 use crate::scenario::Scenario;
 use crate::scheduler::{Fired, Scheduler};
@@ -81,6 +82,8 @@ pub struct Moment<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Monitors {
     seconds: [[u16; TASKS]; COUNT],
+    /// For which tasks an invariant has been broken for some time: one bit each.
+    counting: [u8; COUNT],
 }
 
 /// Runs a scenario from the empty cluster: its prefix, then what `scheduler` chooses.
@@ -105,7 +108,9 @@ pub fn observe(
 ) -> Report {
     let setup = scenario.setup(design);
     let mut world = scenario.empty_cluster().expect("the scope of a scenario is checked when it is made");
+    let mut was = world;
     let mut enabled = Enabled::default();
+    let mut touched = Touched::NOTHING;
     let mut monitors = Monitors::NONE;
     let mut report = Report { ended: Ended::AtRest, steps: 0, time: 0, strikes: 0, broken: [None; COUNT] };
     let full_price = world.shared.budget.price_left();
@@ -116,7 +121,7 @@ pub fn observe(
         let action = if let Some(action) = prefix.next() {
             action
         } else {
-            world.enabled(&setup, &mut enabled);
+            world.enabled_since(&setup, touched, &mut enabled);
             if enabled.is_at_rest() && !world.is_passing() {
                 let step = report.steps.saturating_sub(1); // the last action led here
                 check_at_rest(&world, &setup, |index, t| report.note(index, t, &world, full_price, step));
@@ -134,21 +139,21 @@ pub fn observe(
             report.ended = Ended::Undecided;
             break;
         }
-        let was = world;
+        touched.copy(&world, &mut was);
         let seconds = world.seconds_of(&setup, action);
         instant = if action.class() == Class::Clock { 0 } else { instant + 1 };
-        let fired = world.fire(&setup, action);
+        let fired = world.fire_since(&was, &setup, action);
         let name = design.name();
-        assert!(
-            fired,
-            "{action} is not enabled here; if it was a moment ago: is `{name}` a function of its arguments?"
-        );
+        touched = fired.unwrap_or_else(|| {
+            panic!("{action} is not enabled here; if it was a moment ago: is `{name}` a function of its arguments?")
+        });
         report.time += u32::from(seconds);
         report.strikes += u32::from(matches!(action.class(), Class::Operator | Class::Fault));
         let step = report.steps;
-        monitors
-            .check(&was, action, &world, &setup, seconds, |index, t| report.note(index, t, &world, full_price, step));
-        let event = Event::between(&was, &world);
+        monitors.check_touched((&was, action, &world), touched, &setup, seconds, |index, t| {
+            report.note(index, t, &world, full_price, step);
+        });
+        let event = if touched.objects() { Event::between(&was, &world) } else { None };
         let changed = if event.is_some() { Event::objects(&was, &world) } else { 0 };
         last = Fired { action: Some(action), changed, event };
         watch(&Moment { step: report.steps, time: report.time, action, was: &was, is: &world });
@@ -157,9 +162,49 @@ pub fn observe(
     report
 }
 
+/// Invariants that must hold at a step, and those that may fail to hold for a time, by their indices.
+const STEP: [usize; count(false)] = indices(false);
+const WITHIN: [usize; count(true)] = indices(true);
+
+const fn is_within(index: usize) -> Option<bool> {
+    match INVARIANTS[index].broken {
+        Kind::Step(_) => Some(false),
+        Kind::Within(..) => Some(true),
+        Kind::AtRest(_) => None,
+    }
+}
+
+const fn count(within: bool) -> usize {
+    let (mut count, mut index) = (0, 0);
+    while index < COUNT {
+        if let Some(it) = is_within(index)
+            && it == within
+        {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+const fn indices<const N: usize>(within: bool) -> [usize; N] {
+    let mut indices = [0; N];
+    let (mut at, mut index) = (0, 0);
+    while index < COUNT {
+        if let Some(it) = is_within(index)
+            && it == within
+        {
+            indices[at] = index;
+            at += 1;
+        }
+        index += 1;
+    }
+    indices
+}
+
 impl Monitors {
     /// Nothing is broken yet.
-    pub(crate) const NONE: Monitors = Monitors { seconds: [[0; TASKS]; COUNT] };
+    pub(crate) const NONE: Monitors = Monitors { seconds: [[0; TASKS]; COUNT], counting: [0; COUNT] };
 
     /// Checks a step that took `seconds`, and tells what it broke.
     pub(crate) fn check(
@@ -169,29 +214,54 @@ impl Monitors {
         is: &World,
         setup: &Setup<'_>,
         seconds: u16,
+        broke: impl FnMut(usize, TaskId),
+    ) {
+        self.check_touched((was, action, is), Touched::ALL, setup, seconds, broke);
+    }
+
+    /// The same for a step that touched no more than this.
+    pub(crate) fn check_touched(
+        &mut self,
+        step: (&World, Action, &World),
+        touched: Touched,
+        setup: &Setup<'_>,
+        seconds: u16,
         mut broke: impl FnMut(usize, TaskId),
     ) {
-        if seconds == 0 && is.task_ids().all(|t| was.tasks[t].looks_like(&is.tasks[t])) {
-            return; // no answer can have changed, and no time has gone by
+        let visible = check_step(step, touched, &mut broke);
+        if seconds > 0 || (visible && self.counts()) {
+            self.check_time(step.2, setup, seconds, broke);
         }
-        for (index, invariant) in INVARIANTS.iter().enumerate() {
+    }
+
+    /// Whether something has been broken for some time. Only then does it matter, as long as no time goes by, whether it
+    /// still is.
+    #[inline]
+    fn counts(&self) -> bool {
+        self.counting != [0; COUNT]
+    }
+
+    #[inline(never)]
+    fn check_time(&mut self, is: &World, setup: &Setup<'_>, seconds: u16, mut broke: impl FnMut(usize, TaskId)) {
+        let passes = seconds > 0 && !is.is_passing();
+        for index in WITHIN {
+            let Kind::Within(limit, broken) = INVARIANTS[index].broken else { unreachable!() };
+            if !passes && self.counting[index] == 0 {
+                continue; // broken or not, no time is counted
+            }
             for t in is.task_ids() {
-                let broken = match invariant.broken {
-                    Kind::Step(breaks) => breaks(was, action, is, t),
-                    Kind::Within(limit, broken) => {
-                        let counted = &mut self.seconds[index][t.0 as usize];
-                        if broken(is, setup, t) {
-                            if seconds > 0 && !is.is_passing() {
-                                *counted = counted.saturating_add(seconds).min(limit + 1);
-                            }
-                        } else {
-                            *counted = 0;
-                        }
-                        *counted > limit
+                let counted = &mut self.seconds[index][t.0 as usize];
+                let bit = 1 << t.0;
+                if broken(is, setup, t) {
+                    if passes {
+                        *counted = counted.saturating_add(seconds).min(limit + 1);
+                        self.counting[index] |= bit;
                     }
-                    Kind::AtRest(_) => false,
-                };
-                if broken {
+                } else {
+                    *counted = 0;
+                    self.counting[index] &= !bit;
+                }
+                if *counted > limit {
                     broke(index, t);
                 }
             }
@@ -206,6 +276,28 @@ impl Monitors {
             tasks.map(move |(t, &seconds)| (index as u8, t as u8, seconds))
         })
     }
+}
+
+/// Checks what must hold over a step, and says whether an outsider could see anything of it: of what he could not see
+/// nothing is broken.
+#[inline]
+pub(crate) fn check_step(
+    (was, action, is): (&World, Action, &World),
+    touched: Touched,
+    mut broke: impl FnMut(usize, TaskId),
+) -> bool {
+    let mut visible = false;
+    for t in is.task_ids().filter(|&t| touched.task(t) && !was.tasks[t].looks_like(&is.tasks[t])) {
+        visible = true;
+        for index in STEP {
+            if let Kind::Step(broken) = INVARIANTS[index].broken
+                && broken(was, action, is, t)
+            {
+                broke(index, t);
+            }
+        }
+    }
+    visible
 }
 
 /// Checks a world at rest. Nothing changes any more, so what must hold within a time and does not will not.

@@ -157,9 +157,10 @@ impl<T: Turn> Node<T> {
     fn takes(&mut self, setup: &Setup<'_>, action: Action, mut broke: impl FnMut(&World, usize, TaskId)) -> Forks {
         let was = self.world;
         let seconds = self.world.seconds_of(setup, action);
-        assert!(self.world.fire(setup, action), "{action} is not enabled here");
+        let touched = self.world.fire_since(&was, setup, action);
+        let touched = touched.unwrap_or_else(|| panic!("{action} is not enabled here"));
         let is = &self.world;
-        self.monitors.check(&was, action, is, setup, seconds, |index, task| broke(is, index, task));
+        self.monitors.check_touched((&was, action, is), touched, setup, seconds, |index, task| broke(is, index, task));
         let event = Event::between(&was, is);
         self.course.takes(action, event);
         self.steps += 1;

@@ -13,8 +13,9 @@ use crate::invariants::{COUNT, INVARIANTS, Kind};
 use crate::model::design::Design;
 use crate::model::place::TaskId;
 use crate::model::rules::{Action, Class, Enabled, Setup};
+use crate::model::touched::Touched;
 use crate::model::world::World;
-use crate::run::{Monitors, check_at_rest};
+use crate::run::{Monitors, check_at_rest, check_step};
 use crate::scenario::Scenario;
 
 use super::frontier::{Frontier, Open, Packed, copy};
@@ -257,7 +258,7 @@ impl<'a> Search<'a> {
                     note(&mut batch.best, index, Best { steps: self.steps + 1, node, choice: Some(choice), task });
                 };
                 if watch == 0 && seconds == 0 {
-                    check_step(was, action, is, noted); // nothing has been broken for any time
+                    check_step((was, action, is), Touched::ALL, noted); // nothing has been broken for any time
                 } else {
                     monitors.check(was, action, is, setup, seconds, noted);
                 }
@@ -522,20 +523,6 @@ impl Worker {
 pub(super) fn bytes_each(scenario: &Scenario) -> usize {
     const KNOWN: usize = 24;
     KNOWN + scenario.empty_cluster().map_or(0, |it| it.size()) / 4
-}
-
-/// Checks what must hold over a step.
-fn check_step(was: &World, action: Action, is: &World, mut broke: impl FnMut(usize, TaskId)) {
-    if was.task_ids().all(|t| was.tasks[t].looks_like(&is.tasks[t])) {
-        return; // no invariant looks at more
-    }
-    for (index, it) in INVARIANTS.iter().enumerate() {
-        if let Kind::Step(broken) = it.broken
-            && let Some(t) = was.task_ids().find(|&t| broken(was, action, is, t))
-        {
-            broke(index, t);
-        }
-    }
 }
 
 /// The class from which the normal schedule chooses, whoever's turn it is.
