@@ -162,8 +162,7 @@ impl Due {
     fn after(touched: Touched, world: &World) -> Due {
         static SCOPES: [[u32; TASKS + 1]; NODES + 1] = Pieces::SCOPES;
         let scope = SCOPES[world.node_ids().count()][world.task_ids().count()];
-        let pieces = if touched == Touched::ALL { scope } else { Pieces::reading(touched.0) & scope };
-        Due { pieces, scope, touched }
+        Due { pieces: Pieces::reading(touched.0) & scope, scope, touched }
     }
 
     /// Which of `count` pieces from `first` on.
@@ -293,8 +292,26 @@ impl World {
     /// What follows from a step without a step of its own: logs are compacted, windows of waits and polls start and
     /// stop, and what can no longer matter is forgotten, so that worlds recur.
     ///
-    /// Where nothing that it reads was touched since, all that is settled already. Returns what is touched by now.
-    pub(super) fn settle(&mut self, setup: &Setup<'_>, touched: Touched) -> Touched {
+    pub(super) fn settle(&mut self, setup: &Setup<'_>) {
+        self.compact_cr_log();
+        for n in self.node_ids() {
+            self.compact_pod_log(setup.design, n);
+            routine::starts_waiting(&mut self.nodes[n].worker, setup);
+        }
+        for n in self.node_ids() {
+            self.settle_periodic(setup, n);
+        }
+        for t in self.task_ids() {
+            routine::starts_waiting(&mut self.tasks[t].watcher.routine, setup);
+            self.settle_task(setup, t);
+            for n in self.node_ids() {
+                self.settle_known(setup, n, t);
+            }
+        }
+    }
+
+    /// The same, where all was settled before `touched` was touched: only what reads that. Returns what is touched by now.
+    pub(super) fn settle_since(&mut self, setup: &Setup<'_>, touched: Touched) -> Touched {
         let mut due = Due::after(touched, self);
         if due.of(Pieces::CR_LOG, 1) != 0 {
             due.touches(self.compact_cr_log());

@@ -108,6 +108,13 @@ impl<'a> Step<'a> {
         Step { world, setup, fire, allowed: false, owed: Owed::Now, blocked: false }
     }
 
+    /// The next rule at the same place is asked.
+    #[inline]
+    fn begins(&mut self) {
+        self.allowed = false;
+        self.owed = Owed::Now;
+    }
+
     /// The world before the step.
     #[inline]
     pub fn now(&self) -> &World {
@@ -198,6 +205,8 @@ pub struct Action {
 
 impl Action {
     const NOWHERE: u8 = u8::MAX;
+    /// The least rank of the clock's actions, which come after all others.
+    const CLOCK: u32 = (Rule::ClockPasses.group() as u32) << 24;
 
     /// Which rule.
     #[inline]
@@ -218,7 +227,7 @@ impl Action {
     /// Its place in canonical order.
     #[inline]
     const fn rank(self) -> u32 {
-        u32::from_be_bytes([self.group, self.node, self.task, self.rule as u8])
+        (self.group as u32) << 24 | (self.node as u32) << 16 | (self.task as u32) << 8 | self.rule as u32
     }
 
     /// Who takes it.
@@ -253,6 +262,8 @@ pub const ENABLED: usize = 128;
 #[derive(Clone, Copy)]
 pub struct Enabled {
     actions: [Action; ENABLED],
+    /// Their ranks: in numbers of their own, which were written whole and so are read at once.
+    ranks: [u32; ENABLED],
     notes: [Note; ENABLED],
     len: usize,
     /// The marks of all of them together.
@@ -305,6 +316,7 @@ impl Default for Enabled {
     fn default() -> Enabled {
         Enabled {
             actions: [Action { group: 0, node: 0, task: 0, rule: Rule::ALL[0] }; ENABLED],
+            ranks: [0; ENABLED],
             notes: [Note { place: 0, marks: 0 }; ENABLED],
             len: 0,
             marks: 0,
@@ -346,6 +358,7 @@ impl Enabled {
     #[inline]
     fn push(&mut self, action: Action, note: Note) {
         self.actions[self.len] = action;
+        self.ranks[self.len] = action.rank();
         self.notes[self.len] = note;
         self.len += 1;
         self.marks |= note.marks;
@@ -359,10 +372,11 @@ impl Enabled {
         self.len = 0;
         self.marks = 0;
         for at in 0..len {
-            let (action, note) = (self.actions[at], self.notes[at]);
+            let (action, rank, note) = (self.actions[at], self.ranks[at], self.notes[at]);
             let word = places_by_word[usize::from(note.place >> 6) & 1];
-            let stays = word >> (note.place & 63) & 1 == 0 && action.class() != Class::Clock;
+            let stays = word >> (note.place & 63) & 1 == 0 && rank < Action::CLOCK;
             self.actions[self.len] = action;
+            self.ranks[self.len] = rank;
             self.notes[self.len] = note;
             self.len += usize::from(stays);
             self.marks |= if stays { note.marks } else { 0 };
@@ -373,15 +387,24 @@ impl Enabled {
     /// Moves what was pushed after the first `kept` to where it belongs.
     #[inline]
     fn sort_in(&mut self, kept: usize) {
-        for from in kept.max(1)..self.len {
+        if kept == 0 {
+            return; // all come in order
+        }
+        for from in kept..self.len {
+            let rank = self.ranks[from];
+            if self.ranks[from - 1] < rank {
+                continue;
+            }
             let (action, note) = (self.actions[from], self.notes[from]);
             let mut at = from;
-            while at > 0 && self.actions[at - 1].rank() > action.rank() {
+            while at > 0 && self.ranks[at - 1] > rank {
                 self.actions[at] = self.actions[at - 1];
+                self.ranks[at] = self.ranks[at - 1];
                 self.notes[at] = self.notes[at - 1];
                 at -= 1;
             }
             self.actions[at] = action;
+            self.ranks[at] = rank;
             self.notes[at] = note;
         }
     }
@@ -635,19 +658,20 @@ macro_rules! rules {
                         let guard: fn(&World, NodeId, TaskId) -> bool = $guard;
                         if guard(world, n, t) {
                             let counter = at($counter, world, n, t);
+                            let mut step = Step::new(world, setup, false);
                             $(if matches!(counter, $at) {
-                                let mut step = Step::new(world, setup, false);
+                                step.begins();
                                 call!($form &mut step, $group::$rule, n, t);
-                                if step.blocked {
-                                    out.blocked |= 1 << (first + place);
-                                }
                                 if step.allowed && !matches!(Class::$class, Class::Clock) {
-                                    let owed = step.owed;
+                                    let note = Note::new(first + place, step.owed, Class::$class);
                                     let action =
                                         Action { group: Group::$group as u8, node: n.0, task: t.0, rule: Rule::$variant };
-                                    out.push(action, Note::new(first + place, owed, Class::$class));
+                                    out.push(action, note);
                                 }
                             })*
+                            if step.blocked {
+                                out.blocked |= 1 << (first + place);
+                            }
                         }
                     });
                 }
@@ -724,7 +748,7 @@ impl World {
     pub fn fire(&mut self, setup: &Setup<'_>, action: Action) -> bool {
         let fired = tell(self, setup, action);
         if fired {
-            self.settle(setup, Touched::ALL);
+            self.settle(setup);
         }
         fired
     }
@@ -737,11 +761,11 @@ impl World {
         if !tell(self, setup, action) {
             return None;
         }
-        let touched = self.settle(setup, Touched::between(was, self));
+        let touched = self.settle_since(setup, Touched::between(was, self));
         debug_assert!(
             {
                 let mut again = *self;
-                again.settle(setup, Touched::ALL);
+                again.settle(setup);
                 again == *self && touched | Touched::between(was, self) == touched
             },
             "what follows from {action} reads or touches more than the clock says"
