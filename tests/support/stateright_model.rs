@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use stateright::{Checker, Model, Property};
+use stateright::{Checker, CheckerBuilder, Model, Property, UniformChooser};
 use zerocopy::IntoBytes;
 
 use vgdp_sim::invariants::{INVARIANTS, Kind};
@@ -101,6 +101,7 @@ impl<const N: usize, const T: usize> Model for Checked<'_, N, T> {
 }
 
 /// How stateright searches.
+#[allow(dead_code)] // a matter of whoever searches
 #[derive(Clone, Copy, Debug)]
 pub enum By {
     /// Breadth first, by one thread.
@@ -109,22 +110,32 @@ pub enum By {
     Depth,
 }
 
-/// How many worlds stateright finds, and the indices of the invariants that it sees broken at a step or at rest.
-pub fn checked<const N: usize, const T: usize>(
+/// What stateright saw broken, in whatever search is under way.
+static BROKEN: AtomicU64 = AtomicU64::new(0);
+
+fn checker<const N: usize, const T: usize>(
     scenario: &Scenario,
     design: &'static dyn Design,
-    by: By,
-) -> (u64, Vec<usize>) {
-    static BROKEN: AtomicU64 = AtomicU64::new(0);
-    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let alone = ALONE.lock();
-    BROKEN.store(0, Ordering::Relaxed);
+) -> CheckerBuilder<Checked<'static, N, T>> {
     let setup = scenario.setup(design);
     let mut start = scenario.empty_cluster().expect("a small scope");
     for action in scenario.prefix() {
         assert!(start.fire(&setup, action));
     }
-    let checker = Checked::<N, T> { setup, start, broken: &BROKEN }.checker().threads(1);
+    Checked::<N, T> { setup, start, broken: &BROKEN }.checker().threads(1)
+}
+
+/// How many worlds stateright finds, and the indices of the invariants that it sees broken at a step or at rest.
+#[allow(dead_code)] // a matter of whoever searches
+pub fn checked<const N: usize, const T: usize>(
+    scenario: &Scenario,
+    design: &'static dyn Design,
+    by: By,
+) -> (u64, Vec<usize>) {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let alone = ALONE.lock();
+    BROKEN.store(0, Ordering::Relaxed);
+    let checker = checker::<N, T>(scenario, design);
     let worlds = match by {
         By::Breadth => checker.spawn_bfs().join().unique_state_count(),
         By::Depth => checker.spawn_dfs().join().unique_state_count(),
@@ -132,4 +143,16 @@ pub fn checked<const N: usize, const T: usize>(
     let broken = BROKEN.load(Ordering::Relaxed);
     drop(alone);
     (worlds as u64, (0..INVARIANTS.len()).filter(|it| broken & (1 << it) != 0).collect())
+}
+
+/// Lets stateright simulate until it has gone through so many worlds; returns how many they were.
+#[allow(dead_code)] // a matter of whoever simulates
+pub fn simulated<const N: usize, const T: usize>(
+    scenario: &Scenario,
+    design: &'static dyn Design,
+    seed: u64,
+    worlds: usize,
+) -> u64 {
+    let checker = checker::<N, T>(scenario, design).target_state_count(worlds);
+    checker.spawn_simulation(seed, UniformChooser).join().state_count() as u64
 }
