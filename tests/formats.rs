@@ -1,16 +1,18 @@
 //! What `explain` writes for other programs: each format says the same run, within the limits of whoever shows it.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 use serde_json::Value;
 
-use vgdp_sim::designs::Upstream;
-use vgdp_sim::report::{explained, itf, markdown, mermaid, page};
+use vgdp_sim::designs::{CloseOnTerminal, Upstream};
+use vgdp_sim::invariants::INVARIANTS;
+use vgdp_sim::report::{Tokens, explained, itf, junit, markdown, mermaid, page};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::search::{Cap, Explained, explain, sweep};
+use vgdp_sim::search::{Cap, Comparison, Effort, Explained, compare, explain, sweep};
 
 /// A cheap explanation of each invariant that upstream breaks in a scenario within two deviations.
 fn all(scenario: &str) -> Vec<Explained<'static>> {
@@ -116,6 +118,54 @@ fn a_page_is_small_loads_nothing_and_holds_the_json() {
         let (data, _) = data.split_once("</script>").expect("the data ends");
         assert_eq!(value(data), value(&explained::json(it)));
     });
+}
+
+fn compared() -> Comparison<'static> {
+    let scenarios = ["pod-deleted", "normal"].map(|it| Scenario::named(it).unwrap());
+    let effort = Effort { deviations: 1, worlds: 100_000, runs: 0, ..Effort::default() };
+    compare(&scenarios, &[&Upstream, &CloseOnTerminal], effort, NonZeroUsize::MIN, None, &|_| {})
+}
+
+/// How often each cell of the comparison is broken.
+fn broken(it: &Comparison<'_>) -> usize {
+    it.pairs.iter().flat_map(|it| &it.cells).filter(|it| it.is_broken()).count()
+}
+
+#[test]
+fn junit_has_a_test_for_each_cell_and_a_failure_for_each_violation() {
+    let it = compared();
+    let text = junit::text(&it);
+    let cells = it.pairs.len() * INVARIANTS.len();
+    let head =
+        format!("<testsuites name=\"vgdp-sim compare\" tests=\"{cells}\" failures=\"{}\" errors=\"0\"", broken(&it));
+    assert!(text.contains(&head), "{head}\n{text}");
+    assert_eq!((text.matches("<testcase ").count(), text.matches("<failure ").count()), (cells, broken(&it)));
+    assert!(
+        text.contains(">vgdp-sim replay vgdp1-") && text.contains(">none within 1 deviation</system-out>"),
+        "{text}"
+    );
+    for element in ["testsuites", "testsuite", "testcase", "failure", "system-out"] {
+        let opened = text.matches(&format!("<{element}>")).count() + text.matches(&format!("<{element} ")).count();
+        assert_eq!(opened, text.matches(&format!("</{element}>")).count(), "{element}");
+    }
+}
+
+#[test]
+fn the_page_of_a_comparison_links_each_case_that_has_a_page() {
+    let it = compared();
+    let cases = page::cases(&it, Tokens::First);
+    assert!(!cases.is_empty() && cases.iter().all(|it| it.design == 0));
+    assert_eq!(page::cases(&it, Tokens::All).len(), broken(&it));
+    let has_page = |s, d, i| cases.iter().any(|it| (it.scenario, it.design, it.invariant) == (s, d, i));
+    let text = page::index(&it, &has_page);
+    assert_eq!(text.matches("<a href=").count(), cases.len());
+    for case in &cases {
+        let name = page::case_name(&it, case.scenario, case.design, case.invariant);
+        assert_eq!(text.matches(&format!("<a href=\"{name}\">")).count(), 1, "{name}");
+    }
+    for loads in ["http:", "https:", "src=", "<link", "@import", "url("] {
+        assert!(!text.contains(loads), "{loads}");
+    }
 }
 
 /// A browser, if there is one here.

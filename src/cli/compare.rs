@@ -14,9 +14,9 @@ use super::output::{BROKEN, Failure, INTERRUPTED, UNDECIDED, VACUOUS, keep, tell
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
-use vgdp_sim::report::{Expected, Tokens, comparison, expected, json};
+use vgdp_sim::report::{Expected, Tokens, comparison, expected, json, junit, page};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::search::{Comparison, Effort, compare};
+use vgdp_sim::search::{Cap, Comparison, Effort, compare, explain};
 
 #[derive(Args)]
 pub struct CompareArgs {
@@ -69,6 +69,13 @@ pub struct CompareArgs {
     /// Write a schedule for each violation into this directory, which is made.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write a page for a browser into this directory, which is made: `index.html`, and a page for each violation of the
+    /// first design, or of all with --tokens.
+    #[arg(long, value_name = "DIR")]
+    html: Option<PathBuf>,
+    /// Write JUnit XML to this file: a test for each cell.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
     #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
     width: Option<u16>,
@@ -164,6 +171,12 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
             })?;
         }
     }
+    if let Some(path) = &args.junit {
+        written(path, &junit::text(&compared), "--junit")?;
+    }
+    if let Some(dir) = &args.html {
+        pages(&compared, if args.tokens { Tokens::All } else { Tokens::First }, dir)?;
+    }
     let width = width(args.width);
     let vacuous: Vec<&str> = compared
         .scenarios
@@ -204,6 +217,29 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
         }
     }
     Ok(code)
+}
+
+/// The most worlds that are visited to find the point of no return of a page, of which there may be hundreds.
+const WORLDS_A_PAGE: usize = 20_000;
+
+fn pages(compared: &Comparison<'_>, whose: Tokens, dir: &Path) -> Result<(), Failure> {
+    let keeps = |name: &str, text: &str| {
+        let error =
+            |it| format!("`{name}` cannot be written to `{}`: {it}; give --html another directory", dir.display());
+        keep(dir, name, text).map_err(|it| Failure::Input(error(it)))
+    };
+    let mut made = Vec::new();
+    for page::Case { scenario, design, invariant, deviations } in page::cases(compared, whose) {
+        let cap = Cap { worlds: WORLDS_A_PAGE, stop: Some(interrupted()) };
+        let (of, by) = (&compared.scenarios[scenario], compared.designs[design]);
+        if let Ok(it) = explain(of, by, deviations, invariant, cap) {
+            let crumb = "<a href=\"index.html\">All designs compared</a>";
+            keeps(&page::case_name(compared, scenario, design, invariant), &page::case(&it, crumb))?;
+            made.push((scenario, design, invariant));
+        }
+    }
+    keeps("index.html", &page::index(compared, &|s, d, i| made.contains(&(s, d, i))))?;
+    Ok(())
 }
 
 fn expectation(path: &Path) -> Result<Expected, Failure> {

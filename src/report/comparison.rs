@@ -58,7 +58,7 @@ fn legend(width: usize) -> String {
 }
 
 /// Which search gave the answer of a cell: those marks that stand in any, each in a line.
-fn marks(it: &Comparison<'_>, width: usize) -> String {
+pub(super) fn marks(it: &Comparison<'_>, width: usize) -> String {
     let all: Vec<String> = (0..it.scenarios.len())
         .flat_map(|s| (0..it.designs.len()).map(move |d| (s, d)))
         .flat_map(|(s, d)| it.invariants.iter().map(move |i| cell_text(it, s, d, *i)))
@@ -136,7 +136,7 @@ fn of_scenario(it: &Comparison<'_>, index: usize, tokens: Tokens, width: usize) 
 }
 
 /// `within 2 deviations and none in 1,000 runs `.
-fn none_of(within: u8, runs: u64) -> String {
+pub(super) fn none_of(within: u8, runs: u64) -> String {
     let sampled = if runs > 0 { format!("and none in {} ", counted(runs, "run")) } else { String::new() };
     format!("within {} {sampled}", counted(u64::from(within), "deviation"))
 }
@@ -229,7 +229,7 @@ fn of_all(it: &Comparison<'_>, width: usize) -> String {
     out
 }
 
-fn cell_text(it: &Comparison<'_>, scenario: usize, design: usize, invariant: usize) -> String {
+pub(super) fn cell_text(it: &Comparison<'_>, scenario: usize, design: usize, invariant: usize) -> String {
     let pair = it.pair(scenario, design);
     let cell = &pair.cells[invariant];
     let (swept, sampled) = (cell.swept.as_ref().map(of_swept), cell.sampled.as_ref().map(of_sampled));
@@ -458,6 +458,28 @@ pub fn run_command(it: &Comparison<'_>, scenario: usize, design: usize, sampled:
     let (seed, run) = (it.effort.seed, sampled.run);
     let command = command_of_run(&it.scenarios[scenario], it.designs[design], &PORTFOLIO, seed, run);
     command.unwrap_or_else(|| format!("run {run} of seed {seed}"))
+}
+
+/// The departures that bring a violation about, by the strongest search that can tell it so.
+pub(super) fn deviations_of<'a>(
+    it: &'a Comparison<'_>,
+    s: usize,
+    d: usize,
+    invariant: usize,
+) -> Option<&'a [Deviation]> {
+    let cell = &it.pair(s, d).cells[invariant];
+    let exposed = cell.exposed.as_ref().map(|it| (it.cheapest.price, it.deviations.as_deref()));
+    let swept = cell.swept.as_ref().map(|it| (it.price, Some(it.deviations.as_slice())));
+    let sampled = cell.sampled.as_ref().map(|it| (it.price, it.deviations.as_deref()));
+    let told = [swept, exposed, sampled].into_iter().flatten().filter_map(|(price, told)| Some((price, told?)));
+    told.min_by_key(|it| it.0).map(|it| it.1)
+}
+
+/// The command that shows the cheapest violation of a cell, if one was found.
+pub(super) fn way_of(it: &Comparison<'_>, s: usize, d: usize, invariant: usize) -> Option<String> {
+    let told = deviations_of(it, s, d, invariant).map(|told| format!("vgdp-sim replay {}", token(it, s, d, told)));
+    let sampled = || it.pair(s, d).cells[invariant].sampled.as_ref().map(|sampled| run_command(it, s, d, sampled));
+    told.or_else(sampled)
 }
 
 /// A file for each violation: its name, and a schedule that replays.

@@ -9,6 +9,7 @@ pub mod explained;
 pub mod facts;
 pub mod itf;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 pub mod mermaid;
 pub mod page;
