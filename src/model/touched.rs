@@ -241,9 +241,9 @@ fn bytes_differ(old: &[u8], new: &[u8]) -> bool {
     let words = old_words
         .iter()
         .zip(new_words)
-        .fold(0, |all, (old, new)| all | (u64::from_ne_bytes(*old) ^ u64::from_ne_bytes(*new)));
+        .fold(0, |all, (old, new)| all | (u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new)));
     let last = match (old.last_chunk::<8>(), new.last_chunk::<8>()) {
-        (Some(old), Some(new)) => u64::from_ne_bytes(*old) ^ u64::from_ne_bytes(*new),
+        (Some(old), Some(new)) => u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new),
         _ => old_rest.iter().zip(new_rest).fold(0, |all, (old, new)| all | u64::from(old ^ new)),
     };
     words | last != 0
