@@ -578,3 +578,20 @@ fn the_run_of_the_readme_leaks_a_slot() {
     let it = vgdp_sim(&["run"].into_iter().chain(arguments).collect::<Vec<_>>());
     assert_eq!((it.code, it.out.contains("Broken: slot-leak:")), (Some(1), true), "{}", it.out);
 }
+
+/// Programs are told how far a search is, an object a line, and people get the same output as without that.
+#[test]
+fn progress_is_told_to_programs_that_ask_for_it() {
+    let dir = fresh_dir("progress");
+    let hunt = ["hunt", "--scenario", "pod-deleted", "--runs", "300", "--out", dir.to_str().unwrap()];
+    let prove = ["prove", "--scenario", "normal", "--nodes", "1", "--small", "--out", dir.to_str().unwrap()];
+    let compare = ["--scenario", "normal", "--design", "upstream", "--deviations", "1", "--runs", "0"];
+    for (args, unit) in [(&hunt[..], "runs"), (&prove, "worlds"), (&compare, "pairs")] {
+        let (quiet, told) = (vgdp_sim(args), vgdp_sim(&[args, &["--progress", "json"]].concat()));
+        assert_eq!((quiet.err.as_str(), &quiet.out, quiet.code), ("", &told.out, told.code));
+        let events: Vec<serde_json::Value> =
+            told.err.lines().map(|it| serde_json::from_str(it).unwrap_or_else(|_| panic!("{it}"))).collect();
+        assert!(events.iter().all(|it| it["unit"] == unit && it["done"].is_u64()), "{}", told.err);
+        assert_eq!(events.last().expect("there is one at the end")["event"], "end");
+    }
+}

@@ -1,7 +1,7 @@
 //! `vgdp-sim compare`, and `vgdp-sim` alone.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -11,6 +11,7 @@ use clap::Args;
 use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
 use super::interrupt::interrupted;
 use super::output::{BROKEN, Failure, INTERRUPTED, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
+use super::progress::{Progress, ProgressArg};
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
@@ -76,6 +77,8 @@ pub struct CompareArgs {
     /// Write JUnit XML to this file: a test for each cell.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    #[command(flatten)]
+    progress: ProgressArg,
     /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
     #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
     width: Option<u16>,
@@ -140,18 +143,11 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
     let recorded = args.expect.as_deref().map(expectation).transpose()?;
     let Asked { scenarios, designs, invariants, effort } = args.asked(recorded.as_ref()).map_err(Failure::Input)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let shows_progress = io::stderr().is_terminal();
-    let count = scenarios.len() * designs.len();
-    let progress = |done: usize| {
-        if shows_progress {
-            let _ = write!(io::stderr(), "\r\x1b[K{done} of {count} pairs of scenario and design");
-        }
-    };
-    progress(0);
-    let compared = compare(&scenarios, &designs, effort, jobs, Some(interrupted()), &progress);
-    if shows_progress {
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
+    let count = (scenarios.len() * designs.len()) as u64;
+    let progress = Progress::new(args.progress, "comparison".to_owned(), "pairs", Some(count), width(args.width));
+    progress.done(0);
+    let compared = compare(&scenarios, &designs, effort, jobs, Some(interrupted()), &|it| progress.done(it as u64));
+    progress.end("");
     let compared = Comparison { invariants, ..compared };
     let is_cut = compared.interrupted() > 0;
     if is_cut && (args.record.is_some() || args.expect.is_some()) {

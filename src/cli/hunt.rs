@@ -13,7 +13,7 @@ use clap::Args;
 use super::arguments::{DesignArg, PolicyArg, TicksArg, asked_seed, colour, design, policy, scenario, seed, width};
 use super::interrupt::interrupted;
 use super::output::{Failure, INTERRUPTED, VACUOUS, WRONG_INPUT, complain, keep, tell_vacuous};
-use super::progress::Progress;
+use super::progress::{Progress, ProgressArg};
 use vgdp_sim::report::summary::{self, Hunted, Kept, Lead, Quest};
 use vgdp_sim::report::{Replayed, Story, Style};
 use vgdp_sim::scenario::Scenario;
@@ -47,6 +47,8 @@ pub struct HuntArgs {
     /// Where schedules are written; the directory is made.
     #[arg(long, value_name = "DIR", default_value = "target/vgdp-sim")]
     out: PathBuf,
+    #[command(flatten)]
+    progress: ProgressArg,
     /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
     #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
     width: Option<u16>,
@@ -118,19 +120,20 @@ impl Hunter<'_> {
         let Quest { scenario, design, policy, seed, runs } = quest;
         let jobs = self.args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
         let leads: Mutex<BTreeMap<usize, (Lead, Kept)>> = Mutex::default();
-        let progress = Progress::new(format!("{}, {at}", scenario.name), runs, self.width);
+        let progress =
+            Progress::new(self.args.progress, format!("{}, {at}", scenario.name), "runs", Some(runs), self.width);
         let found = |it: &Finding| {
             let lead = quest.lead(it);
             let kept = self.keeps(&lead, &progress);
             let mut leads = leads.lock().unwrap_or_else(PoisonError::into_inner);
             leads.insert(it.invariant, (lead, kept));
-            progress.found(leads.len());
+            progress.found(leads.len() as u64);
         };
         let done = |runs| progress.done(runs);
         let samples = usize::from(self.args.bugs);
         let hunt = Hunt { policy, jobs, samples, found: Some(&found), done: Some(&done), stop: Some(interrupted()) };
         let campaign = hunt.run(scenario, design, seed, runs);
-        progress.clear();
+        progress.end("");
         let leads = leads.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect();
         Hunted { quest, campaign, leads }
     }

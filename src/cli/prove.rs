@@ -1,10 +1,9 @@
 //! `vgdp-sim prove`.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -13,6 +12,7 @@ use clap::Args;
 use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
 use super::interrupt::interrupted;
 use super::output::{BROKEN, Failure, INTERRUPTED, OPEN, WRONG_INPUT, complain, keep};
+use super::progress::{Progress, ProgressArg};
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::place::{NODES, TASKS};
 use vgdp_sim::report::grouped;
@@ -58,6 +58,8 @@ pub struct ProveArgs {
     /// Where schedules are written; the directory is made.
     #[arg(long, value_name = "DIR", default_value = "target/vgdp-sim")]
     out: PathBuf,
+    #[command(flatten)]
+    progress: ProgressArg,
     /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
     #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
     width: Option<u16>,
@@ -74,18 +76,22 @@ pub fn proves(args: &ProveArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     invariants.sort_unstable();
     invariants.dedup();
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let progress = Progress::begin();
-    let told = |price: u8, extent: &Extent| progress.tell(price, extent);
+    let began = Instant::now();
+    let name = format!("{} on {}", scenario.name, design.name());
+    let progress = Progress::new(args.progress, name, "worlds", None, width(args.width));
+    let told = |price: u8, &Extent { worlds, steps, .. }: &Extent| {
+        progress.done_so(worlds, || format!(", price {price}, {steps} steps, {} a second", rate(worlds, began)));
+    };
     let bounds = Bounds {
         up_to: args.price.unwrap_or(u8::MAX),
         most_worlds: usize::try_from(args.max_worlds).unwrap_or(usize::MAX),
         jobs,
         stop: Some(interrupted()),
-        told: if progress.shows { Some(&told) } else { None },
+        told: if progress.tells() { Some(&told) } else { None },
     };
     fits(&bounds, &scenario)?;
     let proof = prove(&scenario, design, bounds);
-    progress.end(&proof);
+    progress.end(&summary(&proof, began));
     let ways = keeps(ways(&proof, design, &invariants), args);
     let text =
         if args.json { json(&proof, &invariants, &ways) } else { text(&proof, &invariants, &ways, width(args.width)) };
@@ -165,40 +171,15 @@ fn code(proof: &Proof, is_broken: bool) -> u8 {
     }
 }
 
-/// How far it is, for people at a terminal only: what is printed elsewhere depends on no clock.
-struct Progress {
-    shows: bool,
-    began: Instant,
-    /// Milliseconds from then to the last line.
-    last: AtomicU64,
+/// What is left on the terminal: how long it took, and how much room.
+fn summary(proof: &Proof, began: Instant) -> String {
+    let partial = proof.partial.map_or(0, |it| it.extent.worlds);
+    let worlds = partial + proof.complete.iter().map(|it| it.worlds).sum::<u64>();
+    let (seconds, memory) = (began.elapsed().as_secs_f64(), grouped(proof.memory as u64 >> 20));
+    let (worlds, rate) = (grouped(worlds), rate(worlds, began));
+    format!("{worlds} worlds in {seconds:.1} s, {rate} a second; {memory} MB")
 }
 
-impl Progress {
-    fn begin() -> Progress {
-        let shows = io::stderr().is_terminal();
-        Progress { shows, began: Instant::now(), last: AtomicU64::new(0) }
-    }
-
-    fn tell(&self, price: u8, extent: &Extent) {
-        let now = self.began.elapsed().as_millis() as u64;
-        if now >= self.last.load(Ordering::Relaxed) + 200 {
-            self.last.store(now, Ordering::Relaxed);
-            let (worlds, steps, rate) = (grouped(extent.worlds), extent.steps, self.rate(extent.worlds));
-            let _ = write!(io::stderr(), "\r\x1b[Kprice {price}: {worlds} worlds, {steps} steps, {rate} a second");
-        }
-    }
-
-    fn end(&self, proof: &Proof) {
-        if self.shows {
-            let partial = proof.partial.map_or(0, |it| it.extent.worlds);
-            let worlds = partial + proof.complete.iter().map(|it| it.worlds).sum::<u64>();
-            let (seconds, memory) = (self.began.elapsed().as_secs_f64(), grouped(proof.memory as u64 >> 20));
-            let (worlds, rate) = (grouped(worlds), self.rate(worlds));
-            let _ = writeln!(io::stderr(), "\r\x1b[K{worlds} worlds in {seconds:.1} s, {rate} a second; {memory} MB");
-        }
-    }
-
-    fn rate(&self, worlds: u64) -> String {
-        grouped(worlds * 1_000 / (self.began.elapsed().as_millis() as u64).max(1))
-    }
+fn rate(worlds: u64, began: Instant) -> String {
+    grouped(worlds * 1_000 / (began.elapsed().as_millis() as u64).max(1))
 }
