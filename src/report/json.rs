@@ -58,13 +58,15 @@
 //! - `proof` of an invariant: a violation that a proof found and neither sweep nor chance did, or not at so low a price.
 //! - `undecided`: how many of the runs by chance came to no rest; they prove nothing.
 //! - `vacuous`: whether nothing from outside that the scenario allows ever acted.
+//! - `shard`: of one part of a comparison only, after `version`: its `number`, from 1 on, and how many there are `of` them. All
+//!   shards of a comparison have the same scenarios and designs and only their own pairs; [`merge`](super::merge) joins them.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::comparison::{run_command, token};
 use crate::invariants::INVARIANTS;
 use crate::model::time::Ticks;
-use crate::search::{Broken, By, Cheapest, Comparison, Effort, Exposed, Extent, Pair, Partial, Proved, Sampled};
+use crate::search::{Broken, By, Cheapest, Comparison, Effort, Exposed, Extent, Pair, Partial, Proved, Sampled, Shard};
 
 /// The name and version of the schema.
 pub const SCHEMA: &str = "vgdp-sim/comparison/1";
@@ -75,6 +77,7 @@ pub fn text(it: &Comparison<'_>) -> String {
     let document = Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
+        shard: it.shard.map(Part::from),
         effort: Tried { deviations, worlds: worlds as u64, runs, proofs: proofs as u64, seed },
         invariants: by_id(it.invariants.iter().map(|&it| &INVARIANTS[it]), |it| {
             (it.id, About { sentence: it.sentence, source: Some(it.source) })
@@ -88,7 +91,9 @@ pub fn text(it: &Comparison<'_>) -> String {
                 slots: scenario.limit,
                 price: scenario.price,
                 ticks: (scenario.ticks != Ticks::default()).then(|| scenario.ticks.name()),
-                designs: by_id(it.designs.iter().enumerate(), |(d, design)| (design.name(), of_design(it, index, d))),
+                designs: by_id(it.designs.iter().enumerate().filter(|(d, _)| it.holds(index, *d)), |(d, design)| {
+                    (design.name(), of_design(it, index, d))
+                }),
             };
             (scenario.name, place)
         }),
@@ -176,10 +181,25 @@ impl<T: Serialize> Serialize for ById<T> {
 struct Document {
     schema: &'static str,
     version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<Part>,
     effort: Tried,
     invariants: ById<About>,
     designs: ById<About>,
     scenarios: ById<InScenario>,
+}
+
+/// Which shard of how many.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) number: u32,
+    pub(super) of: u32,
+}
+
+impl From<Shard> for Part {
+    fn from(it: Shard) -> Part {
+        Part { number: it.number(), of: it.of() }
+    }
 }
 
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::{Bounds, Broken, Campaign, Cheapest, Cut, Extent, Finding, Hunt, Partial, Proof, Sweep};
+use super::{Bounds, Broken, Campaign, Cheapest, Cut, Extent, Finding, Hunt, Partial, Proof, Shard, Sweep};
 use super::{deviate, prove, sweep_until};
 use crate::invariants::COUNT;
 use crate::model::design::Design;
@@ -222,7 +222,9 @@ pub struct Comparison<'a> {
     /// The invariants that are of interest, by their index in [`INVARIANTS`](crate::invariants::INVARIANTS); all were
     /// judged.
     pub invariants: Vec<usize>,
-    /// What was found: for each scenario each design, in their order.
+    /// The part of it that was tried, where that is not the whole.
+    pub shard: Option<Shard>,
+    /// What was found: for each scenario each design, in their order; nothing for those of other shards.
     pub pairs: Vec<Pair>,
 }
 
@@ -233,12 +235,18 @@ impl Comparison<'_> {
         &self.pairs[scenario * self.designs.len() + design]
     }
 
+    /// Whether this is the shard, or the whole, to which a scenario and a design belong, by their indices.
+    pub fn holds(&self, scenario: usize, design: usize) -> bool {
+        self.shard.is_none_or(|it| it.holds(scenario * self.designs.len() + design))
+    }
+
     /// How many pairs were not tried to the end, since the comparison was interrupted.
     pub fn interrupted(&self) -> usize {
         let partial = |it: &Pair| it.proved.and_then(|it| it.partial).map(|it| it.stopped);
         let is_cut =
             |it: &&Pair| [it.stopped, partial(it)].contains(&Some(Cut::Interrupted)) || it.runs < self.effort.runs;
-        self.pairs.iter().filter(is_cut).count()
+        let held = |index| self.shard.is_none_or(|it| it.holds(index));
+        self.pairs.iter().enumerate().filter(|(index, _)| held(*index)).filter(|(_, it)| is_cut(it)).count()
     }
 
     /// Runs by chance that came to no rest, for all together.
@@ -249,11 +257,11 @@ impl Comparison<'_> {
 
 impl fmt::Debug for Comparison<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Comparison { effort, scenarios, designs, invariants, pairs } = self;
+        let Comparison { effort, scenarios, designs, invariants, shard, pairs } = self;
         let designs: Vec<&str> = designs.iter().map(|it| it.name()).collect();
         let mut out = f.debug_struct("Comparison");
         out.field("effort", effort).field("scenarios", scenarios).field("designs", &designs);
-        out.field("invariants", invariants).field("pairs", pairs).finish()
+        out.field("invariants", invariants).field("shard", shard).field("pairs", pairs).finish()
     }
 }
 
@@ -274,31 +282,51 @@ pub fn compare<'a>(
     stop: Option<&AtomicBool>,
     done: &(dyn Fn(usize) + Sync),
 ) -> Comparison<'a> {
+    compare_shard(scenarios, designs, effort, None, jobs, stop, done)
+}
+
+/// The same for the pairs of a shard only; the others are left untried. [`json`](crate::report::json) writes what it holds,
+/// and [`merge`](crate::report::merge) joins that.
+///
+/// # Panics
+///
+/// When the scope of a scenario is too large, or its prefix is not enabled.
+pub fn compare_shard<'a>(
+    scenarios: &[Scenario],
+    designs: &[&'a dyn Design],
+    effort: Effort,
+    shard: Option<Shard>,
+    jobs: NonZeroUsize,
+    stop: Option<&AtomicBool>,
+    done: &(dyn Fn(usize) + Sync),
+) -> Comparison<'a> {
     let count = scenarios.len() * designs.len();
+    let held: Vec<usize> = (0..count).filter(|&it| shard.is_none_or(|shard| shard.holds(it))).collect();
     let (begun, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let mut judged = Vec::new();
         loop {
-            let index = begun.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return judged;
-            }
+            let Some(&index) = held.get(begun.fetch_add(1, Ordering::Relaxed)) else { return judged };
             judged
                 .push((index, judge(&scenarios[index / designs.len()], designs[index % designs.len()], effort, stop)));
             done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         }
     };
-    let mut pairs: Vec<(usize, Pair)> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..jobs.get().min(count)).map(|_| scope.spawn(work)).collect();
+    let judged: Vec<(usize, Pair)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs.get().min(held.len())).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|it| it.join().unwrap_or_else(|it| resume_unwind(it))).collect()
     });
-    pairs.sort_unstable_by_key(|it| it.0);
+    let mut pairs = vec![Pair::untried(); count];
+    for (index, it) in judged {
+        pairs[index] = it;
+    }
     Comparison {
         effort,
         scenarios: scenarios.to_vec(),
         designs: designs.to_vec(),
         invariants: (0..COUNT).collect(),
-        pairs: pairs.into_iter().map(|it| it.1).collect(),
+        shard,
+        pairs,
     }
 }
 

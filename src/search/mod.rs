@@ -11,11 +11,12 @@ mod hunt;
 mod prove;
 mod seed;
 mod sensitivity;
+mod shard;
 mod shrink;
 mod sweep;
 
 pub use bugs::Bug;
-pub use compare::{By, Cell, Comparison, Effort, Exposed, Pair, Proved, Sampled, compare};
+pub use compare::{By, Cell, Comparison, Effort, Exposed, Pair, Proved, Sampled, compare, compare_shard};
 pub use conforms::{NonConformance, conforms};
 pub use coverage::{Coverage, Edge, Seen, disturbance};
 pub use deviate::deviate;
@@ -26,6 +27,7 @@ pub use hunt::{Answer, Campaign, Finding, Hunt, Vacuous, hunt};
 pub use prove::{Bounds, Cheapest, Extent, Livelock, Partial, Proof, Told, prove};
 pub use seed::seed;
 pub use sensitivity::{Change, Fate, Sensitivity, Trial, sensitivity};
+pub use shard::{Shard, ShardError};
 pub use shrink::shrink;
 pub use sweep::{Broken, Sweep, sweep, sweep_until};
 
