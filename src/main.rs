@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use cli::output::{Failure, complain, gives_up};
-use cli::{compare, hunt, list, manual, prove, replay, run, scenario, sensitivity};
+use cli::{compare, hunt, list, manual, merge, prove, replay, run, scenario, sensitivity};
 use vgdp_sim::report::nearest;
 
 /// Deterministic simulation of the cancel/delete handshake of Velero's data movers.
@@ -36,6 +36,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, and for run, replay and prove no i
 enum Command {
     /// Compare designs: the cheapest way to break each invariant, if there is one.
     Compare(Box<compare::CompareArgs>),
+    /// Join the shards of one comparison, which `compare --shard I/N --json` made, into what it is as a whole, as JSON.
+    Merge(merge::MergeArgs),
     /// Run scenarios many times by chance and write the schedules that broke something.
     Hunt(hunt::HuntArgs),
     /// Visit every reachable world of a small scope: the cheapest way to break each invariant, or that there is none.
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         None => compare::compares(&cli.compare, out),
         Some(Command::Compare(it)) => compare::compares(&it, out),
+        Some(Command::Merge(it)) => merge::merges(&it, out),
         Some(Command::Hunt(it)) => hunt::hunts(&it, out),
         Some(Command::Prove(it)) => prove::proves(&it, out),
         Some(Command::Run(it)) => run::runs(*it, out),

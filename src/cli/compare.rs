@@ -17,7 +17,7 @@ use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
 use vgdp_sim::report::{Expected, Tokens, comparison, expected, json, junit, page};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::search::{Cap, Comparison, Effort, compare, explain};
+use vgdp_sim::search::{Cap, Comparison, Effort, Shard, compare_shard, explain};
 
 #[derive(Args)]
 pub struct CompareArgs {
@@ -58,6 +58,10 @@ pub struct CompareArgs {
     /// Print JSON (vgdp-sim/comparison/1).
     #[arg(long, conflicts_with = "tokens")]
     json: bool,
+    /// Try only every Nth pair of scenario and design, from the Ith on, as one of N machines; `vgdp-sim merge` joins
+    /// what they print. Needs --json, and takes --out but nothing else that is made of a whole comparison.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["expect", "record", "tokens"])]
+    shard: Option<Shard>,
     /// Print how each design is broken, not only the first.
     #[arg(long)]
     tokens: bool,
@@ -140,16 +144,26 @@ fn effort(level: &str) -> Result<Effort, String> {
 }
 
 pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> {
+    if let (Some(shard), false) = (args.shard, args.json) {
+        return Err(Failure::Input(format!(
+            "a shard is printed as JSON, for `vgdp-sim merge` to join with the others; write `--shard {shard} --json`"
+        )));
+    }
     let recorded = args.expect.as_deref().map(expectation).transpose()?;
     let Asked { scenarios, designs, invariants, effort } = args.asked(recorded.as_ref()).map_err(Failure::Input)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let count = (scenarios.len() * designs.len()) as u64;
+    let count = scenarios.len() * designs.len();
+    let count = args.shard.map_or(count, |it| it.share(count)) as u64;
     let progress = Progress::new(args.progress, "comparison".to_owned(), "pairs", Some(count), width(args.width));
     progress.done(0);
-    let compared = compare(&scenarios, &designs, effort, jobs, Some(interrupted()), &|it| progress.done(it as u64));
+    let done = |it| progress.done(it as u64);
+    let compared = compare_shard(&scenarios, &designs, effort, args.shard, jobs, Some(interrupted()), &done);
     progress.end("");
     let compared = Comparison { invariants, ..compared };
     let is_cut = compared.interrupted() > 0;
+    if let (true, Some(shard)) = (is_cut, args.shard) {
+        return Err(Failure::Interrupted(format!("shard {shard} is cut short, so nothing is printed; run it again")));
+    }
     if is_cut && (args.record.is_some() || args.expect.is_some()) {
         return Err(Failure::Interrupted(
             "a comparison that is cut short is neither recorded nor compared with a recorded one; run it again"

@@ -7,6 +7,7 @@ pub mod hunt;
 pub mod interrupt;
 pub mod list;
 pub mod manual;
+pub mod merge;
 pub mod output;
 pub mod progress;
 pub mod prove;

@@ -11,6 +11,7 @@ pub mod itf;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod merge;
 pub mod mermaid;
 pub mod page;
 pub mod proof;
