@@ -16,11 +16,12 @@ const SCENARIOS_PAGE: &str = include_str!("../docs/scenarios.md");
 const DESIGNS_PAGE: &str = include_str!("../docs/designs.md");
 const DESIGN_PAGE: &str = include_str!("../docs/design.md");
 const GUIDE_PAGE: &str = include_str!("../docs/guide.md");
+const SCALE_PAGE: &str = include_str!("../docs/scale.md");
 const CONTRIBUTING: &str = include_str!("../CONTRIBUTING.md");
 const ARCHITECTURE: &str = include_str!("../ARCHITECTURE.md");
 
 /// The pages that this test looks after.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("docs/protocol.md", PROTOCOL),
     ("docs/kubernetes.md", KUBERNETES),
     ("docs/invariants.md", INVARIANTS_PAGE),
@@ -28,6 +29,7 @@ const PAGES: [(&str, &str); 9] = [
     ("docs/designs.md", DESIGNS_PAGE),
     ("docs/design.md", DESIGN_PAGE),
     ("docs/guide.md", GUIDE_PAGE),
+    ("docs/scale.md", SCALE_PAGE),
     ("CONTRIBUTING.md", CONTRIBUTING),
     ("ARCHITECTURE.md", ARCHITECTURE),
 ];

@@ -1,4 +1,5 @@
-//! A comparison in shards: together they are the whole, byte for byte, and nothing else is taken for it.
+//! A comparison in shards: together they are the whole, byte for byte, and nothing else is taken for it. The files under
+//! `deploy/` do what they say.
 
 #![cfg(feature = "cli")]
 
@@ -308,4 +309,139 @@ fn what_compare_has_not_written_is_refused() {
     edited("\"vacuous\": false", "\"vacuous\": null", "what it says of pod-deleted and upstream is incomplete");
     edited("\"designs\": {", "\"designers\": {", "it has no `designs`");
     edited("\"scenarios\": {", "\"scenes\": {", "it has no `scenarios`");
+}
+
+/// What `deploy/` would run, here.
+#[cfg(unix)]
+mod deployed {
+    use super::*;
+    use std::ffi::OsString;
+
+    const JOB: &str = include_str!("../deploy/kubernetes.yaml");
+    const MERGE_JOB: &str = include_str!("../deploy/kubernetes-merge.yaml");
+    const WORKFLOW: &str = include_str!("../deploy/github-actions.yaml");
+
+    /// The scripts of a manifest: what follows a `|`, as far as it is indented more.
+    fn scripts(manifest: &str) -> Vec<String> {
+        let mut scripts = Vec::new();
+        let mut lines = manifest.lines().peekable();
+        while let Some(line) = lines.next() {
+            if line.ends_with(" |") {
+                let indent = |it: &str| it.len() - it.trim_start().len();
+                let mut script = String::new();
+                while let Some(it) = lines.next_if(|it| indent(it) > indent(line)) {
+                    script += it.trim();
+                    script.push('\n');
+                }
+                scripts.push(script);
+            }
+        }
+        scripts
+    }
+
+    fn only(manifest: &str) -> String {
+        let [script] = &scripts(manifest)[..] else { panic!("there is one script") };
+        script.clone()
+    }
+
+    /// What follows a key, without a comment.
+    fn value<'a>(manifest: &'a str, key: &str) -> &'a str {
+        let line = manifest.lines().find_map(|it| it.trim().strip_prefix(key)?.strip_prefix(": "));
+        let line = line.unwrap_or_else(|| panic!("there is no {key}"));
+        line.split(" #").next().unwrap().trim().trim_matches('"')
+    }
+
+    /// A script as its manifest has it, with that much to do and in that directory; `args` is what it is to do instead.
+    fn here(script: &str, results: &Path, args: &[&str]) -> String {
+        const ALL: &str = "vgdp-sim compare --effort thorough ";
+        assert_eq!(script.matches("vgdp-sim ").count(), 1, "{script}");
+        let results = results.to_str().unwrap();
+        let script = script.replace(ALL, &format!("vgdp-sim {} ", args.join(" ")));
+        script.replace("/results", results).replace("/dev/termination-log", &format!("{results}/termination-log"))
+    }
+
+    /// The exit code of a script, which finds the program on its path.
+    fn code(flags: &[&str], script: &str, dir: &Path, env: &[(&str, &str)]) -> Option<i32> {
+        let program = Path::new(env!("CARGO_BIN_EXE_vgdp-sim")).parent().unwrap();
+        let mut path = OsString::from(program);
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let mut sh = Command::new("sh");
+        sh.args(flags).args(["-c", script]).current_dir(dir).env("PATH", path).envs(env.iter().copied());
+        let it = sh.output().expect("there is a shell");
+        fs::write(dir.join("log"), it.stdout).unwrap();
+        it.status.code()
+    }
+
+    #[test]
+    fn the_job_makes_shards_that_merge() {
+        let dir = fresh_dir("job");
+        let count = value(JOB, "completions");
+        assert_eq!(value(JOB, "completionMode"), "Indexed");
+        assert!(JOB.contains(&format!("- name: SHARDS\n              value: \"{count}\"\n")));
+        let count: usize = count.parse().unwrap();
+        let script = here(&only(JOB), &dir, &SMALL);
+        for index in 0..count {
+            let env = [("JOB_COMPLETION_INDEX", &*index.to_string()), ("SHARDS", &*count.to_string())];
+            assert_eq!(code(&[], &script, &dir, &env), Some(0));
+        }
+        assert_eq!(code(&[], &here(&only(MERGE_JOB), &dir, &[]), &dir, &[]), Some(0));
+        for it in ["log", "comparison.json"] {
+            assert!(fs::read_to_string(dir.join(it)).unwrap() == whole(), "{it}");
+        }
+        assert_eq!(fs::read_to_string(dir.join("termination-log")).unwrap(), "");
+
+        // Vacuous or not, a shard is kept; one that has failed leaves nothing that merges.
+        let env = [("JOB_COMPLETION_INDEX", "0"), ("SHARDS", "1")];
+        assert_eq!(code(&[], &here(&only(JOB), &dir, &VACUOUS), &dir, &env), Some(0));
+        assert_eq!(code(&[], &here(&only(MERGE_JOB), &dir, &[]), &dir, &[]), Some(2));
+        assert!(fs::read_to_string(dir.join("termination-log")).unwrap().starts_with("error: "));
+        let dir = fresh_dir("job-fails");
+        assert_eq!(code(&[], &here(&only(JOB), &dir, &["compare", "--design", "none"]), &dir, &env), Some(2));
+        assert!(!dir.join("shard-1.json").exists());
+    }
+
+    #[test]
+    fn the_workflow_makes_shards_that_merge() {
+        let dir = fresh_dir("workflow");
+        let shards: Vec<&str> = value(WORKFLOW, "shard").trim_matches(['[', ']']).split(", ").collect();
+        let numbers: Vec<String> = (1..=shards.len()).map(|it| it.to_string()).collect();
+        assert_eq!(shards, numbers);
+        let [compare, merge] = &scripts(WORKFLOW)[..] else { panic!("there are two scripts") };
+        let script = |number: &str, of: &str, args: &[&str]| {
+            let script = here(compare, &dir, args).replace("${{ matrix.shard }}", number);
+            let script = script.replace("${{ strategy.job-total }}", of);
+            assert!(!script.contains("${{"), "{script}");
+            script
+        };
+        let of = shards.len().to_string();
+        for number in shards {
+            assert_eq!(code(&["-e"], &script(number, &of, &SMALL), &dir, &[]), Some(0));
+        }
+        assert_eq!(code(&["-e"], &here(merge, &dir, &[]), &dir, &[]), Some(0));
+        assert!(fs::read_to_string(dir.join("comparison.json")).unwrap() == whole());
+        assert_eq!(code(&["-e"], &script("1", "1", &VACUOUS), &dir, &[]), Some(0));
+        assert_eq!(code(&["-e"], &script("1", "1", &["compare", "--design", "none"]), &dir, &[]), Some(1));
+    }
+
+    /// The commands of the page and of the files are of this program as they stand.
+    #[test]
+    fn each_command_parses() {
+        let page = include_str!("../docs/scale.md");
+        let commands: Vec<&str> = [JOB, MERGE_JOB, WORKFLOW, page]
+            .into_iter()
+            .flat_map(str::lines)
+            .filter_map(|it| it.trim().strip_prefix("vgdp-sim "))
+            .map(|it| it.split(['>', '#']).next().unwrap().trim_end_matches(" 2").trim())
+            .collect();
+        assert_eq!(commands.len(), 8, "{commands:?}");
+        for command in commands {
+            let command = command.replace("$((JOB_COMPLETION_INDEX + 1))/$SHARDS", "1/8");
+            let command = command.replace("${{ matrix.shard }}/${{ strategy.job-total }}", "1/8");
+            let mut args: Vec<&str> = command.split_whitespace().collect();
+            args.push("--help"); // whatever stands before it is parsed first
+            let it = ran(&args);
+            assert_eq!(it.status.code(), Some(0), "{command}: {}", text(&it.stderr));
+        }
+    }
 }
