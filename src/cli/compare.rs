@@ -60,7 +60,7 @@ pub struct CompareArgs {
     json: bool,
     /// Try only every Nth pair of scenario and design, from the Ith on, as one of N machines; `vgdp-sim merge` joins
     /// what they print. Needs --json, and takes --out but nothing else that is made of a whole comparison.
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["expect", "record", "tokens"])]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["expect", "record", "tokens", "html", "junit"])]
     shard: Option<Shard>,
     /// Print how each design is broken, not only the first.
     #[arg(long)]

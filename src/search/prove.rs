@@ -69,7 +69,7 @@ impl fmt::Debug for Bounds<'_> {
 /// The cheapest violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cheapest {
-    /// Which invariant: its index in [`INVARIANTS`].
+    /// Which invariant: its index in [`INVARIANTS`](crate::invariants::INVARIANTS).
     pub invariant: usize,
     /// For which task.
     pub task: TaskId,
@@ -130,7 +130,7 @@ pub struct Proof {
     pub complete: Vec<Extent>,
     /// Where it stopped early.
     pub partial: Option<Partial>,
-    /// The cheapest violation of each invariant that can be broken, in the order of [`INVARIANTS`].
+    /// The cheapest violation of each invariant that can be broken, in the order of [`INVARIANTS`](crate::invariants::INVARIANTS).
     pub broken: Vec<Cheapest>,
     /// The normal schedule goes on for ever, at the lowest price.
     pub livelock: Option<Livelock>,
