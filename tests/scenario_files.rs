@@ -452,6 +452,11 @@ mod command_line {
         assert_eq!(it.code, Some(1), "{}", it.err);
         assert!(it.out.starts_with("A schedule of upstream in scenario my-pods.\n"), "{}", it.out);
         assert!(it.out.contains("\nBroken: slot-leak:"), "{}", it.out);
+        let it = vgdp_sim(&["explain", token, "--scenario", file, "--invariant", "slot-leak"]);
+        assert_eq!(it.code, Some(0), "{}", it.err);
+        assert!(it.out.ends_with(&format!("vgdp-sim replay {token} --scenario ./my-pods.json\n")), "{}", it.out);
+        let it = vgdp_sim(&["sensitivity", token, "--scenario", file, "--invariant", "slot-leak"]);
+        assert_eq!((it.code, it.out.contains("my-pods")), (Some(0), true), "{}", it.err);
     }
 
     #[test]

@@ -1,15 +1,14 @@
 //! `vgdp-sim explain`.
 
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::{DesignArg, Show, design, invariant};
+use super::arguments::{Show, invariant};
+use super::given::{Given, GivenArgs};
 use super::interrupt::interrupted;
 use super::output::{BROKEN, DIVERGED, Failure, INTERRUPTED, written};
-use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
 use vgdp_sim::report::{Replayed, Schedule, Token, Told, explained, itf, markdown, mermaid, page};
@@ -25,12 +24,8 @@ const EXIT_CODES: &str = "Exit codes: 0 explained; 1 the schedule does not break
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct ExplainArgs {
-    /// A token, or a schedule file; `-` reads either from standard input.
-    #[arg(value_name = "TOKEN|FILE")]
-    what: PathBuf,
-    /// Explain what happens on this design, instead of the one for which it was made.
-    #[arg(long, value_name = "NAME", value_parser = design)]
-    design: Option<DesignArg>,
+    #[command(flatten)]
+    given: GivenArgs,
     /// Explain why this invariant is broken [default: the one that a schedule names, or the first that is broken, in the
     /// order of `list invariants`].
     #[arg(long, value_name = "ID", value_parser = invariant)]
@@ -133,53 +128,27 @@ fn tells(why: &str, code: u8) -> u8 {
 }
 
 fn asked(args: &ExplainArgs) -> Result<Answer, Failure> {
-    let is_piped = args.what.as_os_str() == "-";
-    let name = if is_piped { "standard input".to_owned() } else { args.what.display().to_string() };
-    if !is_piped && Token::is_meant_by(&name) && !args.what.exists() {
-        return of_token(&name, args);
-    }
-    let text = if is_piped {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(&args.what)
-    };
-    let text = text.map_err(|it| {
-        Failure::Input(format!(
-            "`{name}` cannot be read: {it}; `vgdp-sim` prints tokens to explain, and `vgdp-sim hunt` writes schedules"
-        ))
-    })?;
-    if Token::is_meant_by(&text) {
-        return of_token(text.trim(), args);
-    }
-    let schedule = text.parse().map_err(|it| Failure::Input(format!("{name}: {it}")))?;
-    Ok(of_schedule(&schedule, &name, args))
+    Ok(match args.given.read()? {
+        (Given::Token(token), design) => of_token(token, design, args),
+        (Given::Schedule(schedule, name), design) => of_schedule(&schedule, &name, design, args),
+    })
 }
 
-fn of_token(text: &str, args: &ExplainArgs) -> Result<Answer, Failure> {
-    let token = Token::read(text).map_err(|it| Failure::Input(it.to_string()))?;
-    let design = match args.design {
-        Some(DesignArg(it)) => it,
-        None => token.design().map_err(|it| Failure::Input(it.to_string()))?,
-    };
+fn of_token(token: Token, design: &'static dyn Design, args: &ExplainArgs) -> Answer {
     let mut scheduler = Deviating::new(&token.deviations);
     let report = run(&token.scenario, design, &mut scheduler);
     let broken: Vec<usize> = report.violations().map(|it| it.0).collect();
     // A run that went another way than the token says is told so when it is explained.
     let diverged = scheduler.missed().map(|_| 0);
-    Ok(match wanted(args.invariant, None, &broken).or(diverged) {
+    match wanted(args.invariant, None, &broken).or(diverged) {
         Some(invariant) => Ok(Asked { token, design, invariant }),
         None => Err((BROKEN, holds(&token.scenario, design, &broken, args.invariant))),
-    })
+    }
 }
 
 /// A schedule is told by its deviations: that may be a shorter run, with the same invariant broken at no higher price.
-fn of_schedule(schedule: &Schedule, name: &str, args: &ExplainArgs) -> Answer {
+fn of_schedule(schedule: &Schedule, name: &str, design: &'static dyn Design, args: &ExplainArgs) -> Answer {
     let scenario = schedule.scenario.clone();
-    let design = match args.design {
-        Some(DesignArg(it)) => it,
-        None => designs::named(schedule.design).expect("a schedule names a built-in design"),
-    };
     let mut replay = Replayed::new(schedule);
     let report = run(&scenario, design, &mut replay);
     if let Some(it) = replay.divergence(&report) {

@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod compare;
 pub mod explain;
+pub mod given;
 pub mod hunt;
 pub mod interrupt;
 pub mod list;

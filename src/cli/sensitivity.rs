@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, design, invariant, width};
+use super::arguments::{invariant, width};
+use super::given::{Given, GivenArgs};
 use super::output::{DIVERGED, Failure};
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::report::{Token, Told, sensitivity as report, told};
@@ -12,11 +13,8 @@ use vgdp_sim::search::sensitivity;
 
 #[derive(Args)]
 pub struct SensitivityArgs {
-    /// A token, as `vgdp-sim compare --tokens` prints them.
-    token: String,
-    /// Replay it on this design, instead of the one for which it was made.
-    #[arg(long, value_name = "NAME", value_parser = design)]
-    design: Option<DesignArg>,
+    #[command(flatten)]
+    given: GivenArgs,
     /// Only for this invariant, instead of all that it breaks.
     #[arg(long, value_name = "ID", value_parser = invariant)]
     invariant: Option<usize>,
@@ -29,10 +27,11 @@ pub struct SensitivityArgs {
 }
 
 pub fn asks(args: &SensitivityArgs, out: &mut dyn Write) -> Result<u8, Failure> {
-    let token = Token::read(&args.token).map_err(|it| Failure::Input(it.to_string()))?;
-    let design = match args.design {
-        Some(DesignArg(it)) => it,
-        None => token.design().map_err(|it| Failure::Input(it.to_string()))?,
+    let (Given::Token(token), design) = args.given.read()? else {
+        return Err(Failure::Input(
+            "a schedule file has no deviations to be found again; give a token, as `vgdp-sim compare --tokens` prints them"
+                .to_owned(),
+        ));
     };
     let width = width(args.width);
     let Token { scenario, deviations, .. } = &token;

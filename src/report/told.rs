@@ -9,10 +9,10 @@ use super::timeline::{Aside, Story, Style, actor};
 use super::token::Token;
 use crate::invariants::INVARIANTS;
 use crate::model::design::Design;
-use crate::model::rules::{Action, Class, Enabled};
+use crate::model::rules::{Action, Class};
 use crate::model::time::Ticks;
 use crate::scenario::Scenario;
-use crate::scheduler::{Departure, Deviating, Deviation, Fired, Scheduler, Until};
+use crate::scheduler::{Departure, Deviation, Following, Until};
 use crate::search::{deviate, shrink};
 
 /// Of what a token is, and on which design it is replayed.
@@ -135,14 +135,9 @@ impl Told {
     ///
     /// When the scope of the scenario is too large, or its prefix is not enabled.
     pub fn tell(scenario: &Scenario, design: &dyn Design, deviations: &[Deviation]) -> Told {
-        let mut follower = Follower {
-            inner: Deviating::new(deviations),
-            of: deviations.len(),
-            step: scenario.prefix().count(),
-            made: Vec::new(),
-        };
-        let story = Story::tell(scenario, design, &mut follower);
-        Told { story, made: follower.made, deviations: deviations.to_vec() }
+        let mut following = Following::new(deviations, scenario);
+        let story = Story::tell(scenario, design, &mut following);
+        Told { story, made: following.made, deviations: deviations.to_vec() }
     }
 
     /// What it was told to do differently from the normal schedule.
@@ -178,23 +173,6 @@ impl Told {
             "Diverged: deviation {number} was not made, since the run never came to its place, or since what it does was not enabled there. It is: {sentence} {so}; `vgdp-sim compare --scenario {scenario} --design {name}` searches anew."
         );
         Some(paragraph(&text, 0, width))
-    }
-}
-
-/// Goes the course of some deviations and notes before which step each was made.
-struct Follower<'a> {
-    inner: Deviating<'a>,
-    of: usize,
-    step: usize,
-    made: Vec<usize>,
-}
-
-impl Scheduler for Follower<'_> {
-    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        let picked = self.inner.pick(enabled, last);
-        self.made.resize(self.inner.missed().unwrap_or(self.of), self.step);
-        self.step += 1;
-        picked
     }
 }
 

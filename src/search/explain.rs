@@ -30,11 +30,11 @@ use crate::event::Event;
 use crate::model::api_server::{DataUpload, Pod};
 use crate::model::design::Design;
 use crate::model::place::{NodeId, PerTask, TASKS};
-use crate::model::rules::{Action, Enabled};
+use crate::model::rules::Action;
 use crate::model::world::World;
 use crate::run::{Ended, Report, Violation, observe};
 use crate::scenario::Scenario;
-use crate::scheduler::{Deviating, Deviation, Fired, Scheduler};
+use crate::scheduler::{Deviation, Following};
 
 use ahead::{Ahead, Ending, Place};
 
@@ -277,20 +277,16 @@ impl Recording {
     fn of(scenario: &Scenario, design: &dyn Design, deviations: &[Deviation]) -> (Recording, Option<usize>) {
         let mut start = None;
         let mut steps = Vec::new();
-        let mut follower = Follower {
-            inner: Deviating::new(deviations),
-            of: deviations.len(),
-            step: scenario.prefix().count(),
-            made: Vec::new(),
-        };
-        let report = observe(scenario, design, &mut follower, &mut |it| {
+        let mut following = Following::new(deviations, scenario);
+        let report = observe(scenario, design, &mut following, &mut |it| {
             start.get_or_insert(*it.was);
             let event = Event::between(it.was, it.is);
             steps.push(Taken { action: it.action, time: it.time, event, world: *it.is });
         });
-        let Follower { inner, made, .. } = follower;
+        let missed = following.missed();
+        let made = following.made;
         let start = start.expect("a scenario has a prefix");
-        (Recording { deviations: deviations.to_vec(), made, start, steps, report }, inner.missed())
+        (Recording { deviations: deviations.to_vec(), made, start, steps, report }, missed)
     }
 
     /// The world before a step; before the one after the last, the last world.
@@ -421,21 +417,4 @@ fn no_return(scenario: &Scenario, design: &dyn Design, run: &Recording, invarian
     }
     it.worlds = ahead.worlds();
     it
-}
-
-/// Goes the course of some deviations and notes before which step each was made.
-struct Follower<'a> {
-    inner: Deviating<'a>,
-    of: usize,
-    step: usize,
-    made: Vec<usize>,
-}
-
-impl Scheduler for Follower<'_> {
-    fn pick(&mut self, enabled: &Enabled, last: Fired) -> Option<usize> {
-        let picked = self.inner.pick(enabled, last);
-        self.made.resize(self.inner.missed().unwrap_or(self.of), self.step);
-        self.step += 1;
-        picked
-    }
 }
