@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use vgdp_sim::designs::{CloseOnTerminal, Upstream};
 use vgdp_sim::invariants::INVARIANTS;
-use vgdp_sim::report::{Tokens, explained, itf, junit, markdown, mermaid, page};
+use vgdp_sim::report::{Tokens, explained, itf, json, junit, markdown, mermaid, page};
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::search::{Cap, Comparison, Effort, Explained, compare, explain, sweep};
 
@@ -129,6 +129,22 @@ fn compared() -> Comparison<'static> {
 /// How often each cell of the comparison is broken.
 fn broken(it: &Comparison<'_>) -> usize {
     it.pairs.iter().flat_map(|it| &it.cells).filter(|it| it.is_broken()).count()
+}
+
+#[test]
+fn the_json_of_a_comparison_keeps_to_its_schema() {
+    let schema = jsonschema::validator_for(&value(include_str!("../schemas/comparison.schema.json"))).unwrap();
+    let effort = Effort { deviations: 0, worlds: 100_000, runs: 200, proofs: 20_000, ..Effort::default() };
+    let scenarios = [Scenario::named("pod-deleted").unwrap()];
+    let by_chance = compare(&scenarios, &[&Upstream], effort, NonZeroUsize::MIN, None, &|_| {});
+    for it in [compared(), by_chance] {
+        let json = value(&json::text(&it));
+        let errors: Vec<String> = schema.iter_errors(&json).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        let mut other = json;
+        other["effort"]["seed"] = "one".into();
+        assert!(!schema.is_valid(&other), "the schema lets anything pass");
+    }
 }
 
 #[test]

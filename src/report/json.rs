@@ -1,7 +1,7 @@
 //! A comparison as JSON, for programs.
 //!
-//! The schema is called `vgdp-sim/comparison/1`. Fields may be added to it; one that is renamed, removed or gets another
-//! meaning makes it `/2`. Objects have ids as their keys, in the order of the tables, and the same comparison gives the
+//! The schema is called `vgdp-sim/comparison/1` (`schemas/comparison.schema.json`). Fields may be added to it; one that is
+//! renamed, removed or gets another meaning makes it `/2`. Objects have ids as their keys, in the order of the tables, and the same comparison gives the
 //! same bytes.
 //!
 //! ```json
