@@ -230,17 +230,7 @@ fn a_mover_that_marks_an_early_cancel_does_not_crash() {
 /// Another upload's deletion never reaches it, and an object of another kind cannot exist in a stream of one kind.
 #[test]
 fn the_delete_handler_acts_on_the_last_known_phase_in_progress() {
-    let phases = [
-        Phase::New,
-        Phase::Accepted,
-        Phase::Prepared,
-        Phase::InProgress,
-        Phase::Canceling,
-        Phase::Canceled,
-        Phase::Completed,
-        Phase::Failed,
-    ];
-    for phase in phases {
+    for phase in Phase::ALL {
         let last = DataUpload { exists: true, phase, ..DataUpload::ABSENT };
         for design in [named("mover-watches-cr-delete").unwrap(), named("mover-watches-cr-delete-guarded").unwrap()] {
             assert_eq!(design.mover_hears(&Heard::Delete(last)), phase == Phase::InProgress, "{phase:?}");

@@ -37,6 +37,18 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All of them, in their order.
+    pub const ALL: [Phase; 8] = [
+        Phase::New,
+        Phase::Accepted,
+        Phase::Prepared,
+        Phase::InProgress,
+        Phase::Canceling,
+        Phase::Canceled,
+        Phase::Completed,
+        Phase::Failed,
+    ];
+
     /// Whether nobody may change it any more.
     #[inline]
     pub const fn is_final(self) -> bool {

@@ -46,17 +46,6 @@ const MEMBERS: [&str; 15] = [
     "merges_enqueue",
 ];
 
-const PHASES: [Phase; 8] = [
-    Phase::New,
-    Phase::Accepted,
-    Phase::Prepared,
-    Phase::InProgress,
-    Phase::Canceling,
-    Phase::Canceled,
-    Phase::Completed,
-    Phase::Failed,
-];
-
 /// What can be tied to phases: what users do to an upload.
 const TRIGGERED: [Disturbance; 4] =
     [Disturbance::Cancel, Disturbance::Delete, Disturbance::StripFinalizer, Disturbance::DeletePod];
@@ -491,7 +480,7 @@ impl<'a> Reader<'a> {
             let mut read = Vec::new();
             for phase in phases {
                 let phase = phase.get();
-                let phase = self.one_of("phase", &PHASES, phase, phase.trim_matches('"'))?;
+                let phase = self.one_of("phase", &Phase::ALL, phase, phase.trim_matches('"'))?;
                 if !read.contains(&phase) {
                     read.push(phase);
                 }

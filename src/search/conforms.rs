@@ -116,16 +116,6 @@ pub fn conforms(design: &dyn Design) -> Result<(), NonConformance> {
 
 /// What it answers to a good many questions, in words.
 fn answers(design: &dyn Design) -> Vec<String> {
-    const PHASES: [Phase; 8] = [
-        Phase::New,
-        Phase::Accepted,
-        Phase::Prepared,
-        Phase::InProgress,
-        Phase::Canceling,
-        Phase::Canceled,
-        Phase::Completed,
-        Phase::Failed,
-    ];
     let mut out = vec![format!(
         "{:?}",
         (
@@ -133,7 +123,7 @@ fn answers(design: &dyn Design) -> Vec<String> {
             (design.epilog_wait(60), design.mover_cancels_early(), design.mover_polls(None)),
         )
     )];
-    for (phase, flags) in PHASES.into_iter().flat_map(|phase| (0..32_u8).map(move |flags| (phase, flags))) {
+    for (phase, flags) in Phase::ALL.into_iter().flat_map(|phase| (0..32_u8).map(move |flags| (phase, flags))) {
         let is = |bit: u8| flags & (1 << bit) != 0;
         let node = if is(3) { Host::at(NodeId(0)) } else { Host::at(NodeId(1)) };
         let cr = DataUpload { exists: true, phase, cancel: is(0), deleting: is(1), finalizer: is(2), node };
