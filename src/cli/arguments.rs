@@ -2,6 +2,8 @@
 
 use std::env;
 use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::thread;
 
 use clap::Args;
 
@@ -84,6 +86,36 @@ pub fn asked_seed(option: Option<u64>) -> Result<u64, Failure> {
     }
 }
 
+/// Threads.
+#[derive(Args, Clone, Copy)]
+pub struct JobsArg {
+    /// Threads [default: as many as there are cores]; what is found does not depend on it.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+impl JobsArg {
+    /// How many, and as many as there are cores where nobody has asked.
+    pub fn count(self) -> NonZeroUsize {
+        self.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+}
+
+/// The columns of what is printed.
+#[derive(Args, Clone, Copy)]
+pub struct WidthArg {
+    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+}
+
+impl WidthArg {
+    /// How many: those asked for, or of the terminal, or 120.
+    pub fn columns(self) -> usize {
+        width(self.width)
+    }
+}
+
 #[derive(Args)]
 pub struct Show {
     /// Show also the steps that changed nothing outside, and what only actors know.
@@ -98,16 +130,15 @@ pub struct Show {
     /// Show only these columns, with commas between: user, srv, api, node-agents (or n0, ...), kub, movers (or a, ...).
     #[arg(long, value_name = "LIST")]
     columns: Option<Lanes>,
-    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
-    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
-    width: Option<u16>,
+    #[command(flatten)]
+    width: WidthArg,
 }
 
 impl Show {
     /// How to show a run of `scenario`.
     pub fn style(&self, scenario: &Scenario) -> Result<Style, Failure> {
         let Show { all, verbose, follow, columns, width: asked } = *self;
-        let style = Style { width: width(asked), colour: colour(), all, verbose, follow, columns };
+        let style = Style { width: asked.columns(), colour: colour(), all, verbose, follow, columns };
         style.fits(scenario).map(|()| style).map_err(|it| Failure::Input(it.to_string()))
     }
 }

@@ -4,11 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
+use super::arguments::{DesignArg, JobsArg, TicksArg, WidthArg, design, invariant, scenario};
 use super::interrupt::interrupted;
 use super::output::{BROKEN, Failure, INTERRUPTED, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
 use super::progress::{Progress, ProgressArg};
@@ -52,9 +51,8 @@ pub struct CompareArgs {
     /// The seed of all random choices [default: 1].
     #[arg(long)]
     seed: Option<u64>,
-    /// Threads [default: as many as there are cores]; what is found does not depend on it.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: JobsArg,
     /// Print JSON (vgdp-sim/comparison/1).
     #[arg(long, conflicts_with = "tokens")]
     json: bool,
@@ -83,9 +81,8 @@ pub struct CompareArgs {
     junit: Option<PathBuf>,
     #[command(flatten)]
     progress: ProgressArg,
-    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
-    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
-    width: Option<u16>,
+    #[command(flatten)]
+    width: WidthArg,
 }
 
 /// What was asked for, and where nothing was, what a recorded table was made of, and else everything.
@@ -151,10 +148,10 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
     }
     let recorded = args.expect.as_deref().map(expectation).transpose()?;
     let Asked { scenarios, designs, invariants, effort } = args.asked(recorded.as_ref()).map_err(Failure::Input)?;
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let jobs = args.jobs.count();
     let count = scenarios.len() * designs.len();
     let count = args.shard.map_or(count, |it| it.share(count)) as u64;
-    let progress = Progress::new(args.progress, "comparison".to_owned(), "pairs", Some(count), width(args.width));
+    let progress = Progress::new(args.progress, "comparison".to_owned(), "pairs", Some(count), args.width.columns());
     progress.done(0);
     let done = |it| progress.done(it as u64);
     let compared = compare_shard(&scenarios, &designs, effort, args.shard, jobs, Some(interrupted()), &done);
@@ -187,7 +184,7 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
     if let Some(dir) = &args.html {
         pages(&compared, if args.tokens { Tokens::All } else { Tokens::First }, dir)?;
     }
-    let width = width(args.width);
+    let width = args.width.columns();
     let vacuous: Vec<&str> = compared
         .scenarios
         .iter()

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, PolicyArg, TicksArg, asked_seed, colour, design, policy, scenario, seed, width};
+use super::arguments::{
+    DesignArg, JobsArg, PolicyArg, TicksArg, WidthArg, asked_seed, colour, design, policy, scenario, seed,
+};
 use super::interrupt::interrupted;
 use super::output::{Failure, INTERRUPTED, VACUOUS, WRONG_INPUT, complain, keep, tell_vacuous};
 use super::progress::{Progress, ProgressArg};
@@ -38,9 +38,8 @@ pub struct HuntArgs {
     /// Who chooses in each run: one of `vgdp-sim list policies`.
     #[arg(long, value_name = "NAME", value_parser = policy, default_value = "portfolio")]
     policy: PolicyArg,
-    /// Threads [default: as many as there are cores]; what is found does not depend on it.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: JobsArg,
     /// The first so many failing runs of each invariant are told apart by what they need.
     #[arg(long, value_name = "N", default_value_t = SAMPLES)]
     bugs: u16,
@@ -49,9 +48,8 @@ pub struct HuntArgs {
     out: PathBuf,
     #[command(flatten)]
     progress: ProgressArg,
-    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
-    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
-    width: Option<u16>,
+    #[command(flatten)]
+    width: WidthArg,
 }
 
 /// Runs of each scenario unless told otherwise: all scenarios together take less than half a minute on one core.
@@ -66,7 +64,7 @@ pub fn hunts(args: &HuntArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let scenarios: Vec<Scenario> =
         scenarios.into_iter().map(|it| Scenario { ticks: args.ticks.or(it.ticks), ..it }).collect();
     let quests: Vec<Quest> = scenarios.iter().map(|scenario| Quest { scenario, design, policy, seed, runs }).collect();
-    let width = width(args.width);
+    let width = args.width.columns();
     out.write_all(quests[0].heading(width).as_bytes())?;
     writeln!(out, "Each schedule is also written to {}.", args.out.display())?;
     out.flush()?;
@@ -118,7 +116,7 @@ struct Hunter<'a> {
 impl Hunter<'_> {
     fn hunts<'q>(&self, quest: Quest<'q>, at: &str) -> Hunted<'q> {
         let Quest { scenario, design, policy, seed, runs } = quest;
-        let jobs = self.args.jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+        let jobs = self.args.jobs.count();
         let leads: Mutex<BTreeMap<usize, (Lead, Kept)>> = Mutex::default();
         let progress =
             Progress::new(self.args.progress, format!("{}, {at}", scenario.name), "runs", Some(runs), self.width);

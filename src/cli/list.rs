@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::width;
+use super::arguments::WidthArg;
 use super::output::Failure;
 use vgdp_sim::report::tables;
 
@@ -13,9 +13,8 @@ pub struct ListArgs {
     /// What to list.
     #[arg(value_enum)]
     topic: Topic,
-    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
-    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
-    width: Option<u16>,
+    #[command(flatten)]
+    width: WidthArg,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -37,7 +36,7 @@ pub enum Topic {
 }
 
 pub fn lists(args: &ListArgs, out: &mut dyn Write) -> Result<u8, Failure> {
-    let width = width(args.width);
+    let width = args.width.columns();
     let text = match args.topic {
         Topic::Scenarios => tables::scenarios(width),
         Topic::Invariants => tables::invariants(width),

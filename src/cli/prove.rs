@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread;
 use std::time::Instant;
 
 use clap::Args;
 
-use super::arguments::{DesignArg, TicksArg, design, invariant, scenario, width};
+use super::arguments::{DesignArg, JobsArg, TicksArg, WidthArg, design, invariant, scenario};
 use super::interrupt::interrupted;
 use super::output::{BROKEN, Failure, INTERRUPTED, OPEN, WRONG_INPUT, complain, keep};
 use super::progress::{Progress, ProgressArg};
@@ -46,9 +44,8 @@ pub struct ProveArgs {
     /// The most worlds that this may visit for a price; ten million take about a gigabyte.
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..=MOST))]
     max_worlds: u64,
-    /// Threads [default: as many as there are cores]; what is found does not depend on it.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    jobs: JobsArg,
     /// Tell only of this invariant; may be given several times.
     #[arg(long = "invariant", value_name = "ID", value_parser = invariant)]
     invariants: Vec<usize>,
@@ -60,9 +57,8 @@ pub struct ProveArgs {
     out: PathBuf,
     #[command(flatten)]
     progress: ProgressArg,
-    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
-    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
-    width: Option<u16>,
+    #[command(flatten)]
+    width: WidthArg,
 }
 
 /// More worlds than a search can number.
@@ -75,10 +71,10 @@ pub fn proves(args: &ProveArgs, out: &mut dyn Write) -> Result<u8, Failure> {
         if args.invariants.is_empty() { (0..INVARIANTS.len()).collect() } else { args.invariants.clone() };
     invariants.sort_unstable();
     invariants.dedup();
-    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let jobs = args.jobs.count().get();
     let began = Instant::now();
     let name = format!("{} on {}", scenario.name, design.name());
-    let progress = Progress::new(args.progress, name, "worlds", None, width(args.width));
+    let progress = Progress::new(args.progress, name, "worlds", None, args.width.columns());
     let told = |price: u8, &Extent { worlds, steps, .. }: &Extent| {
         progress.done_so(worlds, || format!(", price {price}, {steps} steps, {} a second", rate(worlds, began)));
     };
@@ -93,8 +89,11 @@ pub fn proves(args: &ProveArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let proof = prove(&scenario, design, bounds);
     progress.end(&summary(&proof, began));
     let ways = keeps(ways(&proof, design, &invariants), args);
-    let text =
-        if args.json { json(&proof, &invariants, &ways) } else { text(&proof, &invariants, &ways, width(args.width)) };
+    let text = if args.json {
+        json(&proof, &invariants, &ways)
+    } else {
+        text(&proof, &invariants, &ways, args.width.columns())
+    };
     out.write_all(text.as_bytes())?;
     let whatever = args.invariants.is_empty(); // a livelock breaks none of those that are asked for
     let is_broken = ways.iter().any(|it| whatever || it.0.invariant.is_some());

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use super::arguments::{invariant, width};
+use super::arguments::{WidthArg, invariant};
 use super::given::{Given, GivenArgs};
 use super::output::{DIVERGED, Failure};
 use vgdp_sim::invariants::INVARIANTS;
@@ -21,9 +21,8 @@ pub struct SensitivityArgs {
     /// The most worlds that each sweep may visit.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     worlds: usize,
-    /// Columns of the output [default: $COLUMNS, or 80 on a terminal, or 120].
-    #[arg(long, value_parser = clap::value_parser!(u16).range(40..=1000))]
-    width: Option<u16>,
+    #[command(flatten)]
+    width: WidthArg,
 }
 
 pub fn asks(args: &SensitivityArgs, out: &mut dyn Write) -> Result<u8, Failure> {
@@ -33,7 +32,7 @@ pub fn asks(args: &SensitivityArgs, out: &mut dyn Write) -> Result<u8, Failure> 
                 .to_owned(),
         ));
     };
-    let width = width(args.width);
+    let width = args.width.columns();
     let Token { scenario, deviations, .. } = &token;
     let told = Told::tell(scenario, design, deviations);
     out.write_all(told::heading(&token, design, width).as_bytes())?;
