@@ -94,6 +94,11 @@ struct Asked {
 }
 
 impl CompareArgs {
+    /// Of which designs the ways to break them are shown.
+    fn whose(&self) -> Tokens {
+        if self.tokens { Tokens::All } else { Tokens::First }
+    }
+
     fn asked(&self, recorded: Option<&Expected>) -> Result<Asked, String> {
         let scenarios: Vec<Scenario> = match recorded.map(Expected::scenarios).filter(|it| !it.is_empty()) {
             _ if !self.scenarios.is_empty() => self.scenarios.clone(),
@@ -182,7 +187,7 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
         written(path, &junit::text(&compared), "--junit")?;
     }
     if let Some(dir) = &args.html {
-        pages(&compared, if args.tokens { Tokens::All } else { Tokens::First }, dir)?;
+        pages(&compared, args.whose(), dir)?;
     }
     let width = args.width.columns();
     let vacuous: Vec<&str> = compared
@@ -218,10 +223,7 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
             }
         }
         _ if args.json => out.write_all(json::text(&compared).as_bytes())?,
-        _ => {
-            let tokens = if args.tokens { Tokens::All } else { Tokens::First };
-            out.write_all(comparison::tables(&compared, tokens, width).as_bytes())?;
-        }
+        _ => out.write_all(comparison::tables(&compared, args.whose(), width).as_bytes())?,
     }
     Ok(code)
 }
