@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::comparison::{none_of, way_of};
+use super::escaped;
 use crate::invariants::INVARIANTS;
 use crate::search::{By, Comparison};
 
@@ -72,9 +73,4 @@ impl std::fmt::Display for Counts {
         let Counts { tests, failures, skipped } = self;
         write!(f, "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"")
     }
-}
-
-/// Text as XML, in an element or an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -6,16 +6,15 @@
 use std::fmt::Write as _;
 
 use super::comparison::{Tokens, cell_text, deviations_of, marks, way_of};
-use super::counted;
 use super::explained;
-use super::junit::escaped;
+use super::{counted, escaped};
 use crate::invariants::INVARIANTS;
 use crate::scenario::Scenario;
 use crate::scheduler::Deviation;
 use crate::search::{Comparison, Explained};
 
+const FRAME: &str = include_str!("page/frame.html");
 const INDEX: &str = include_str!("page/index.html");
-
 const CASE: &str = include_str!("page/case.html");
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/case.js");
@@ -27,11 +26,9 @@ const WIDTH: usize = 100;
 pub fn case(it: &Explained<'_>, crumb: &str) -> String {
     let invariant = explained::invariant(it);
     let heading = format!("{}: {}", invariant.id, invariant.sentence);
-    filled(
+    let body = filled(
         CASE,
         &[
-            ("title", &escaped(&format!("{} in {} ({})", invariant.id, it.scenario.name, it.design.name()))),
-            ("style", STYLE),
             ("crumb", crumb),
             ("heading", &escaped(&heading)),
             ("verdict", &escaped(&explained::verdict(it))),
@@ -41,7 +38,8 @@ pub fn case(it: &Explained<'_>, crumb: &str) -> String {
             ("data", &embedded(&explained::json(it))),
             ("script", SCRIPT),
         ],
-    )
+    );
+    framed(&escaped(&format!("{} in {} ({})", invariant.id, it.scenario.name, it.design.name())), &body)
 }
 
 /// A violation of a comparison that gets a page of its own.
@@ -117,17 +115,18 @@ pub fn index(it: &Comparison<'_>, has_page: &dyn Fn(usize, usize, usize) -> bool
     let marks: String =
         marks(it, usize::MAX).lines().fold(String::new(), |all, it| all + "<li>" + &escaped(it) + "</li>");
     let tried = format!("Seed {}.", it.effort.seed);
-    filled(
+    let title = "Designs compared";
+    let body = filled(
         INDEX,
         &[
-            ("title", "Designs compared"),
-            ("style", STYLE),
+            ("title", title),
             ("tried", &tried),
             ("marks", &marks),
             ("tables", &tables),
             ("version", env!("CARGO_PKG_VERSION")),
         ],
-    )
+    );
+    framed(title, &body)
 }
 
 fn is_broken_by_any(it: &Comparison<'_>, scenario: usize, invariant: usize) -> bool {
@@ -144,6 +143,11 @@ fn cell(it: &Comparison<'_>, s: usize, d: usize, invariant: usize, has_page: boo
     let way = way_of(it, s, d, invariant).map_or_else(String::new, |it| format!(" title=\"{}\"", escaped(&it)));
     let text = if has_page { format!("<a href=\"{}\">{text}</a>", case_name(it, s, d, invariant)) } else { text };
     format!("<td class=\"{class}\"{way}>{text}</td>")
+}
+
+/// A whole page: what all of them have around what they say.
+fn framed(title: &str, body: &str) -> String {
+    filled(FRAME, &[("title", title), ("style", STYLE), ("body", body)])
 }
 
 /// Puts each value where its name stands in double braces. What is put in is not looked at again.
