@@ -12,7 +12,7 @@ use vgdp_sim::designs::{CloseOnTerminal, Upstream};
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::report::{Tokens, explained, itf, json, junit, markdown, mermaid, page};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::search::{Cap, Comparison, Effort, Explained, compare, explain, sweep};
+use vgdp_sim::search::{Cap, Comparison, Effort, Explained, Sampled, compare, explain, sweep};
 
 /// A cheap explanation of each invariant that upstream breaks in a scenario within two deviations.
 fn all(scenario: &str) -> Vec<Explained<'static>> {
@@ -164,6 +164,24 @@ fn junit_has_a_test_for_each_cell_and_a_failure_for_each_violation() {
         let opened = text.matches(&format!("<{element}>")).count() + text.matches(&format!("<{element} ")).count();
         assert_eq!(opened, text.matches(&format!("</{element}>")).count(), "{element}");
     }
+}
+
+/// What stands beside a price shows a violation at that price, not a dearer one that is easier to tell.
+#[test]
+fn the_way_that_is_shown_is_that_of_the_cheapest_violation() {
+    let mut it = compared();
+    let leak = INVARIANTS.iter().position(|it| it.id == "slot-leak").unwrap();
+    let cell = &mut it.pairs[0].cells[leak];
+    let swept = cell.swept.as_ref().expect("a pod that is deleted leaks a slot");
+    assert_eq!(swept.price, 1);
+    let (task, steps) = (swept.task, swept.steps);
+    cell.sampled = Some(Sampled { task, price: 0, steps, run: 7, schedule: Vec::new(), deviations: None });
+    let text = junit::text(&it);
+    let failure =
+        text.lines().find(|it| it.contains("slot-leak is broken at price 0")).expect("it is the lowest price");
+    assert!(failure.contains("vgdp-sim run ") && failure.contains(" --run 7"), "{failure}");
+    let is_leak = |it: &page::Case<'_>| (it.scenario, it.design, it.invariant) == (0, 0, leak);
+    assert!(!page::cases(&it, Tokens::First).iter().any(is_leak), "no page tells what no deviations tell");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::invariants::INVARIANTS;
 use crate::model::time::Ticks;
 use crate::scenario::Scenario;
 use crate::scheduler::{Deviating, Deviation, PORTFOLIO};
-use crate::search::{Broken, By, Comparison, Cut, Effort, Exposed, Pair, Partial, Proved, Sampled, record};
+use crate::search::{Broken, By, Cell, Comparison, Cut, Effort, Exposed, Pair, Partial, Proved, Sampled, record};
 
 /// Of which designs the ways to break them are printed below a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -460,26 +460,26 @@ pub fn run_command(it: &Comparison<'_>, scenario: usize, design: usize, sampled:
     command.unwrap_or_else(|| format!("run {run} of seed {seed}"))
 }
 
-/// The departures that bring a violation about, by the strongest search that can tell it so.
+/// The departures that bring the cheapest violation of a cell about, where it can be told by any.
 pub(super) fn deviations_of<'a>(
     it: &'a Comparison<'_>,
     s: usize,
     d: usize,
     invariant: usize,
 ) -> Option<&'a [Deviation]> {
-    let cell = &it.pair(s, d).cells[invariant];
-    let exposed = cell.exposed.as_ref().map(|it| (it.cheapest.price, it.deviations.as_deref()));
-    let swept = cell.swept.as_ref().map(|it| (it.price, Some(it.deviations.as_slice())));
-    let sampled = cell.sampled.as_ref().map(|it| (it.price, it.deviations.as_deref()));
-    let told = [swept, exposed, sampled].into_iter().flatten().filter_map(|(price, told)| Some((price, told?)));
-    told.min_by_key(|it| it.0).map(|it| it.1)
+    let Cell { swept, sampled, exposed } = &it.pair(s, d).cells[invariant];
+    match (exposed, sampled, swept) {
+        (Some(Exposed { deviations, .. }), ..) | (None, Some(Sampled { deviations, .. }), _) => deviations.as_deref(),
+        (None, None, swept) => swept.as_ref().map(|it| it.deviations.as_slice()),
+    }
 }
 
-/// The command that shows the cheapest violation of a cell, if one was found.
+/// The command that shows the cheapest violation of a cell, if one was found and a command can show it.
 pub(super) fn way_of(it: &Comparison<'_>, s: usize, d: usize, invariant: usize) -> Option<String> {
+    let Cell { sampled, exposed, .. } = &it.pair(s, d).cells[invariant];
     let told = deviations_of(it, s, d, invariant).map(|told| format!("vgdp-sim replay {}", token(it, s, d, told)));
-    let sampled = || it.pair(s, d).cells[invariant].sampled.as_ref().map(|sampled| run_command(it, s, d, sampled));
-    told.or_else(sampled)
+    let sampled = sampled.as_ref().filter(|_| exposed.is_none());
+    told.or_else(|| sampled.map(|sampled| run_command(it, s, d, sampled)))
 }
 
 /// A file for each violation: its name, and a schedule that replays.
