@@ -22,7 +22,7 @@ fn main() {
     for scenario in &scenarios {
         let free = Scenario { price: 0, ..scenario.clone() };
         let swept = sweep(&free, &Upstream, WITHIN, WORLDS);
-        if swept.partial {
+        if swept.is_partial() {
             partial.push(scenario.name);
         }
         for it in swept.broken {

@@ -35,7 +35,7 @@ fn tell(scenario: &Scenario, most_worlds: usize) {
     for within in 1..=3 {
         let begun = Instant::now();
         let sweep = sweep(scenario, &Upstream, within, most_worlds);
-        if sweep.partial {
+        if sweep.is_partial() {
             print!(" - |");
         } else {
             let (worlds, broken) = (grouped(sweep.worlds), sweep.broken.len());

@@ -355,7 +355,7 @@ impl<'a> Expectation<'a> {
     /// Why the silence of the search about an invariant does not say that it holds, where it does not.
     fn no_answer(&self, invariant: usize) -> Option<String> {
         match self.outcome() {
-            Outcome::Swept(it) => it.partial.then(|| {
+            Outcome::Swept(it) => it.is_partial().then(|| {
                 let (within, worlds) = (it.within, grouped(it.worlds as u64));
                 format!(
                     "the sweep stopped at {worlds} worlds and tried only {} in full; ask for fewer deviations or a smaller scope",
@@ -515,14 +515,7 @@ mod tests {
         expected = "whether upstream breaks crash in scenario cancel is not decided: the sweep stopped at 20 worlds and tried only 1 deviation in full"
     )]
     fn a_sweep_that_stopped_early_meets_no_expectation() {
-        let swept = Sweep {
-            within: 1,
-            worlds: 20,
-            partial: true,
-            stopped: Some(Cut::AtWorlds),
-            saturated: None,
-            broken: Vec::new(),
-        };
+        let swept = Sweep { within: 1, worlds: 20, stopped: Some(Cut::AtWorlds), saturated: None, broken: Vec::new() };
         expectation(Outcome::Swept(swept)).holds("crash");
     }
 

@@ -134,7 +134,7 @@ fn what_chance_found_is_what_a_sweep_did_not_and_replays_in_both_ways() {
 fn a_bound_on_worlds_is_owned_up_to() {
     let effort = Effort { worlds: 2_000, runs: 0, ..Effort::default() };
     let it = compared(&["cancel"], &[&Upstream], effort, 1);
-    assert!(it.pair(0, 0).partial && it.pair(0, 0).within < 2);
+    assert!(it.pair(0, 0).is_partial() && it.pair(0, 0).within < 2);
     let within = it.pair(0, 0).within;
     assert!(expected::text(&it).contains(&format!("cancel upstream stuck none within {within}\n")));
     let text = tables(&it, Tokens::First, 100);

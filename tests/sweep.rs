@@ -21,7 +21,7 @@ mod planted;
 fn a_finding_replays_from_its_deviations() {
     for scenario in Scenario::built_in().iter().filter(|it| it.name != "anything") {
         let sweep = sweep(scenario, &Upstream, 2, 3_000_000);
-        assert!(!sweep.partial && sweep.within == 2, "{}", scenario.name);
+        assert!(!sweep.is_partial() && sweep.within == 2, "{}", scenario.name);
         for it in &sweep.broken {
             let id = INVARIANTS[it.invariant].id;
             let mut scheduler = Deviating::new(&it.deviations);
@@ -116,7 +116,7 @@ fn a_bounded_sweep_says_how_far_it_came() {
     let found = |it: &Sweep| -> BTreeMap<usize, u8> { it.broken.iter().map(|it| (it.invariant, it.price)).collect() };
     for (most_worlds, within) in [(20_000, 1), (200_000, 2)] {
         let bounded = sweep(&cancel, &Upstream, u8::MAX, most_worlds);
-        assert!(bounded.partial && bounded.saturated.is_none());
+        assert!(bounded.is_partial() && bounded.saturated.is_none());
         assert_eq!(bounded.within, within);
         assert!(bounded.worlds <= most_worlds);
         let (whole, bounded) = (found(&sweep(&cancel, &Upstream, within, 3_000_000)), found(&bounded));
@@ -129,8 +129,8 @@ fn a_bounded_sweep_says_how_far_it_came() {
 fn the_normal_schedule_is_always_tried() {
     let cancel = Scenario::named("cancel").unwrap();
     let (bounded, normal) = (sweep(&cancel, &Upstream, 3, 0), sweep(&cancel, &Upstream, 0, 0));
-    assert!(bounded.partial && bounded.within == 0);
-    assert!(!normal.partial && normal.worlds > 100);
+    assert!(bounded.is_partial() && bounded.within == 0);
+    assert!(!normal.is_partial() && normal.worlds > 100);
     let deaf = planted::planted().into_iter().find(|it| it.id == "slot-leak").expect("it is planted");
     let broken = sweep(&deaf.fault.scenario, deaf.fault.design, 0, 0).broken;
     assert!(broken.iter().any(|it| INVARIANTS[it.invariant].id == "slot-leak" && it.deviations.is_empty()));
@@ -141,7 +141,7 @@ fn the_normal_schedule_is_always_tried() {
 fn a_sweep_that_is_saturated_ends() {
     let nobody_accepts = Scenario::named("forced-cancel-by-other-node").unwrap().scope(1, 1);
     let all = sweep(&nobody_accepts, &Upstream, u8::MAX, 1_000_000);
-    assert!(!all.partial && all.within == u8::MAX);
+    assert!(!all.is_partial() && all.within == u8::MAX);
     let enough = all.saturated.expect("so small a scope");
     let within = |it| sweep(&nobody_accepts, &Upstream, it, 1_000_000).worlds;
     assert!(within(enough) == all.worlds && within(enough - 1) < all.worlds);

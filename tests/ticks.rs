@@ -119,7 +119,7 @@ fn a_sweep_finds_the_same_in_more_worlds() {
     for name in ["normal", "cancel", "pod-deleted", "download-cancel"] {
         let scenario = Scenario::named(name).unwrap();
         let [coarse, fine] = [scenario.clone(), fine(&scenario)].map(|it| sweep(&it, &Upstream, 2, 3_000_000));
-        assert!(!coarse.partial && !fine.partial);
+        assert!(!coarse.is_partial() && !fine.is_partial());
         assert_eq!(costs(&coarse), costs(&fine), "{name}");
         println!("{name}: {} worlds, {} fine", coarse.worlds, fine.worlds);
         assert!(coarse.worlds < fine.worlds);
@@ -166,7 +166,7 @@ fn a_fault_of_alignment_is_swept_and_hunted() {
     let invariant = invariant("final-changes");
     let swept = |scenario: &Scenario, within| {
         let swept = sweep(scenario, &MarksWhatIsOver, within, 1_000_000);
-        assert!(!swept.partial);
+        assert!(!swept.is_partial());
         swept.broken.into_iter().find(|it| it.invariant == invariant)
     };
     assert_eq!(swept(&aligned(), 4), None);

@@ -176,11 +176,11 @@ const PROVED_STEPS: &str = "{proved steps}";
 
 /// What was tried of a design, in sentences.
 fn tried(it: &Pair, effort: Effort, ticks: Ticks) -> String {
-    let Pair { within, partial, stopped, worlds, runs, proved, .. } = it;
+    let Pair { within, stopped, worlds, runs, proved, .. } = it;
     if *worlds == 0 {
         return "Nothing was tried.".to_owned();
     }
-    let part = if *partial { format!(", and with {} in part", within + 1) } else { String::new() };
+    let part = if it.is_partial() { format!(", and with {} in part", within + 1) } else { String::new() };
     let endless = if *stopped == Some(Cut::AtSteps) { ", where a schedule came to no rest" } else { "" };
     let mut text = format!(
         "Every schedule within {}{part}{endless}: {WORLDS} worlds a design.",

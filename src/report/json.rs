@@ -105,7 +105,7 @@ pub fn text(it: &Comparison<'_>) -> String {
 
 fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
     let pair = it.pair(scenario, design);
-    let Pair { within, partial, stopped: _, worlds, runs, undecided, vacuous, proved, cells } = pair;
+    let Pair { within, stopped, worlds, runs, undecided, vacuous, proved, cells } = pair;
     let found = |invariant: usize| {
         let cell = &cells[invariant];
         let sweep = cell.swept.as_ref().map(|Broken { invariant: _, task, price, steps, deviations }| Swept {
@@ -151,7 +151,7 @@ fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
     };
     OfDesign {
         within: *within,
-        partial: *partial,
+        partial: stopped.is_some(),
         worlds: *worlds as u64,
         runs: *runs,
         undecided: *undecided,

@@ -152,9 +152,7 @@ pub struct Proved {
 pub struct Pair {
     /// Within how many deviations every schedule was tried.
     pub within: u8,
-    /// Whether schedules with one more deviation were tried in part.
-    pub partial: bool,
-    /// Why the sweep stopped early, if it did.
+    /// Why the sweep stopped early, if it did: then schedules with one more deviation were tried in part.
     pub stopped: Option<Cut>,
     /// Worlds that the sweep visited.
     pub worlds: usize,
@@ -175,7 +173,6 @@ impl Pair {
     fn untried() -> Pair {
         Pair {
             within: 0,
-            partial: true,
             stopped: Some(Cut::Interrupted),
             worlds: 0,
             runs: 0,
@@ -184,6 +181,11 @@ impl Pair {
             proved: None,
             cells: vec![Cell::default(); COUNT],
         }
+    }
+
+    /// Whether the sweep stopped early.
+    pub fn is_partial(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// Which search gave the answer for an invariant, by its index: the lowest price, or that none was found.
@@ -337,7 +339,7 @@ fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort, stop: Option<
     }
     let Effort { deviations, worlds, runs, proofs, seed } = effort;
     let swept = sweep_until(scenario, design, deviations, worlds, stop);
-    let Sweep { within, worlds, partial, stopped, broken, .. } = swept;
+    let Sweep { within, worlds, stopped, broken, .. } = swept;
     let mut cells = vec![Cell::default(); COUNT];
     for it in broken {
         let invariant = it.invariant;
@@ -367,7 +369,7 @@ fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort, stop: Option<
     // One deviation tries every act of an operator or a fault, and so does a proof that came to its end.
     let acted = within > 0 || is_stopped() || proved.is_some_and(|it| it.partial.is_none());
     let vacuous = !acted && campaign.is_vacuous(scenario);
-    Pair { within, partial, stopped, worlds, runs, undecided, vacuous, proved, cells }
+    Pair { within, stopped, worlds, runs, undecided, vacuous, proved, cells }
 }
 
 fn sampled(scenario: &Scenario, design: &dyn Design, finding: &Finding) -> Sampled {

@@ -119,7 +119,7 @@ pub fn sensitivity(
         let swept = sweep(&Scenario { price, ..changed }, design, within, most_worlds);
         if swept.broken.iter().any(|it| it.invariant == invariant) {
             Fate::FoundAnew
-        } else if swept.partial {
+        } else if swept.is_partial() {
             Fate::Open
         } else {
             Fate::Gone

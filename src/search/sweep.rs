@@ -40,14 +40,19 @@ pub struct Sweep {
     /// Worlds that were visited, told apart by whose turn it is, who waits since when, and what has been broken for how
     /// long.
     pub worlds: usize,
-    /// Whether it stopped early: then only `within` deviations were tried in full.
-    pub partial: bool,
-    /// Why it stopped early, if it did.
+    /// Why it stopped early, if it did: then only `within` deviations were tried in full.
     pub stopped: Option<Cut>,
     /// More deviations than so many lead nowhere new: then every schedule was tried, whatever it deviates.
     pub saturated: Option<u8>,
     /// The cheapest violation of each invariant that was broken: by price, then deviations, then steps.
     pub broken: Vec<Broken>,
+}
+
+impl Sweep {
+    /// Whether it stopped early.
+    pub fn is_partial(&self) -> bool {
+        self.stopped.is_some()
+    }
 }
 
 /// Tries every schedule within `within` deviations of the normal one, fewest first.
@@ -450,7 +455,7 @@ impl<'a, W: Way> Search<'a, W> {
         });
         let broken = broken.collect();
         let Search { visited, stopped, saturated, .. } = self;
-        Sweep { within, worlds: visited.len(), partial: stopped.is_some(), stopped, saturated, broken }
+        Sweep { within, worlds: visited.len(), stopped, saturated, broken }
     }
 
     /// How a branch differs from the normal course, each time after so many choices.

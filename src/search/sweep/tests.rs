@@ -144,7 +144,7 @@ fn small(name: &str) -> Scenario {
 
 fn swept<W: Way>(scenario: &Scenario, within: u8) -> Sweep {
     let sweep = sweep_by::<W>(scenario, &Upstream, within, ENOUGH, None);
-    assert!(!sweep.partial && sweep.within == within, "{} is larger than that", scenario.name);
+    assert!(!sweep.is_partial() && sweep.within == within, "{} is larger than that", scenario.name);
     sweep
 }
 
