@@ -2,14 +2,13 @@
 
 use super::api_server::Phase;
 use super::node_agent::routine;
-use super::node_agent::watcher::Watcher;
 use super::place::{NODES, NodeId, TASKS, TaskId};
 use super::rules::{Action, Rule, Setup, Step};
 use super::time::{Age, Obligation, Ticks, Window};
 #[rustfmt::skip]
 use super::touched::{
-    self, AREAS, CR_LOG, CRS, MOVER, POLL, Touched, WATCHER, crs, garbage, known, known_at, known_of, mover, of_task,
-    operation, periodic, pods, reconcile, watcher, worker,
+    self, AREAS, CR_LOG, CRS, MOVER, POLL, Touched, WATCHER, accepted, cr, crs, garbage, known, known_at, known_of,
+    operation, periodic, pod, pods, reconcile, watcher, worker,
 };
 use super::world::{Known, Node, Task, World};
 
@@ -56,55 +55,52 @@ fn pass(world: &mut World, setup: &Setup<'_>, seconds: u16) {
     }
 }
 
-/// What is settled, in this order, one bit each.
+/// What is settled, in this order: pieces, each with a number.
 struct Pieces;
 
 impl Pieces {
     const CR_LOG: usize = 0;
     const POD_LOGS: usize = 1;
-    const WORKERS: usize = Pieces::POD_LOGS + NODES;
-    const PERIODICS: usize = Pieces::WORKERS + NODES;
-    const WATCHERS: usize = Pieces::PERIODICS + NODES;
-    const TASKS: usize = Pieces::WATCHERS + TASKS;
-    const KNOWN: usize = Pieces::TASKS + TASKS;
-    const COUNT: usize = Pieces::KNOWN + NODES * TASKS;
+    const TASKS: usize = Pieces::POD_LOGS + NODES;
+    const QUEUES: usize = Pieces::TASKS + TASKS;
+    /// Of each node, what its periodic enqueue owes, and then what each of its keys does.
+    const PER_QUEUE: usize = 1 + TASKS;
+    const COUNT: usize = Pieces::QUEUES + Pieces::PER_QUEUE * NODES;
 
-    /// What each of them reads.
+    /// What each of them reads: it is settled again once any of that is touched.
     const READS: [u64; Pieces::COUNT] = {
         let mut reads = [0; Pieces::COUNT];
         reads[Pieces::CR_LOG] = CR_LOG | CRS | MOVER;
         let mut i = 0;
+        while i < TASKS {
+            let t = TaskId(i as u8);
+            reads[Pieces::TASKS + i] = cr(t) | pod(t) | garbage(t) | accepted(t) | operation(t) | known_of(t);
+            i += 1;
+        }
+        i = 0;
         while i < NODES {
             let n = NodeId(i as u8);
             reads[Pieces::POD_LOGS + i] = pods(n) | WATCHER;
-            reads[Pieces::WORKERS + i] = worker(n);
-            reads[Pieces::PERIODICS + i] = periodic(n) | known_at(n) | crs(n) | POLL;
-            i += 1;
-        }
-        i = 0;
-        while i < TASKS {
-            let t = TaskId(i as u8);
-            reads[Pieces::WATCHERS + i] = watcher(t);
-            reads[Pieces::TASKS + i] = of_task(t) | known_of(t);
-            i += 1;
-        }
-        i = 0;
-        while i < NODES * TASKS {
-            let (n, t) = (NodeId((i % NODES) as u8), TaskId((i / NODES) as u8));
-            reads[Pieces::KNOWN + i] = known(n, t) | reconcile(n, t);
+            let queue = Pieces::QUEUES + Pieces::PER_QUEUE * i;
+            reads[queue] = periodic(n) | known_at(n) | crs(n) | POLL;
+            let mut t = 0;
+            while t < TASKS {
+                reads[queue + 1 + t] = known(n, TaskId(t as u8)) | reconcile(n, TaskId(t as u8));
+                t += 1;
+            }
             i += 1;
         }
         reads
     };
 
     /// For each area, what reads it.
-    const READERS: [u32; AREAS] = {
+    const READERS: [u64; AREAS] = {
         let mut readers = [0; AREAS];
         let mut area = 0;
         while area < AREAS {
             let mut piece = 0;
             while piece < Pieces::COUNT {
-                readers[area] |= ((Pieces::READS[piece] >> area & 1) as u32) << piece;
+                readers[area] |= (Pieces::READS[piece] >> area & 1) << piece;
                 piece += 1;
             }
             area += 1;
@@ -113,20 +109,18 @@ impl Pieces {
     };
 
     /// What there is in worlds of each size.
-    const SCOPES: [[u32; TASKS + 1]; NODES + 1] = {
+    const SCOPES: [[u64; TASKS + 1]; NODES + 1] = {
         let mut scopes = [[0; TASKS + 1]; NODES + 1];
         let mut nodes = 0;
         while nodes <= NODES {
             let mut tasks = 0;
             while tasks <= TASKS {
                 let (each_node, each_task) = ((1 << nodes) - 1, (1 << tasks) - 1);
-                let mut all = 1 << Pieces::CR_LOG;
-                all |= each_node << Pieces::POD_LOGS | each_node << Pieces::WORKERS | each_node << Pieces::PERIODICS;
-                all |= each_task << Pieces::WATCHERS | each_task << Pieces::TASKS;
-                let mut t = 0;
-                while t < tasks {
-                    all |= each_node << (Pieces::KNOWN + NODES * t);
-                    t += 1;
+                let mut all = 1 << Pieces::CR_LOG | each_node << Pieces::POD_LOGS | each_task << Pieces::TASKS;
+                let mut n = 0;
+                while n < nodes {
+                    all |= (1 | each_task << 1) << (Pieces::QUEUES + Pieces::PER_QUEUE * n);
+                    n += 1;
                 }
                 scopes[nodes][tasks] = all;
                 tasks += 1;
@@ -138,8 +132,8 @@ impl Pieces {
 
     /// What reads any of `areas`.
     #[inline]
-    fn reading(areas: u64) -> u32 {
-        static READERS: [u32; AREAS] = Pieces::READERS;
+    fn reading(areas: u64) -> u64 {
+        static READERS: [u64; AREAS] = Pieces::READERS;
         let mut left = areas & touched::EVERY;
         let mut readers = 0;
         while left != 0 {
@@ -150,25 +144,31 @@ impl Pieces {
     }
 }
 
-/// What has still to be settled.
+/// What has still to be settled after something was touched.
 struct Due {
-    pieces: u32,
-    scope: u32,
+    pieces: u64,
+    scope: u64,
     touched: Touched,
 }
 
 impl Due {
     #[inline]
     fn after(touched: Touched, world: &World) -> Due {
-        static SCOPES: [[u32; TASKS + 1]; NODES + 1] = Pieces::SCOPES;
+        static SCOPES: [[u64; TASKS + 1]; NODES + 1] = Pieces::SCOPES;
         let scope = SCOPES[world.node_ids().count()][world.task_ids().count()];
         Due { pieces: Pieces::reading(touched.0) & scope, scope, touched }
     }
 
-    /// Which of `count` pieces from `first` on.
+    /// The next piece, by its number.
     #[inline]
-    fn of(&self, first: usize, count: usize) -> u32 {
-        self.pieces >> first & ((1 << count) - 1)
+    fn next(&mut self) -> Option<usize> {
+        if self.pieces == 0 {
+            return None;
+        }
+        let piece = self.pieces.trailing_zeros() as usize;
+        self.pieces &= self.pieces - 1;
+        self.scope &= u64::MAX << piece << 1; // the earlier ones and itself have had their turn
+        Some(piece)
     }
 
     /// Settling a piece touched these, and what reads them is due as well, as far as it comes later.
@@ -184,17 +184,6 @@ impl Due {
         self.touched |= areas;
         self.pieces |= Pieces::reading(areas) & self.scope;
     }
-}
-
-/// Takes the lowest of some bits.
-#[inline]
-fn next(left: &mut u32) -> Option<u8> {
-    if *left == 0 {
-        return None;
-    }
-    let first = left.trailing_zeros() as u8;
-    *left &= *left - 1;
-    Some(first)
 }
 
 impl Node {
@@ -291,56 +280,50 @@ impl World {
 
     /// What follows from a step without a step of its own: logs are compacted, windows of waits and polls start and
     /// stop, and what can no longer matter is forgotten, so that worlds recur.
-    ///
     pub(super) fn settle(&mut self, setup: &Setup<'_>) {
-        self.compact_cr_log();
-        for n in self.node_ids() {
-            self.compact_pod_log(setup.design, n);
-            routine::starts_waiting(&mut self.nodes[n].worker, setup);
-        }
-        for n in self.node_ids() {
-            self.settle_periodic(setup, n);
-        }
-        for t in self.task_ids() {
-            routine::starts_waiting(&mut self.tasks[t].watcher.routine, setup);
-            self.settle_task(setup, t);
-            for n in self.node_ids() {
-                self.settle_known(setup, n, t);
-            }
-        }
+        self.settle_since(setup, Touched::ALL);
     }
 
     /// The same, where all was settled before `touched` was touched: only what reads that. Returns what is touched by now.
     pub(super) fn settle_since(&mut self, setup: &Setup<'_>, touched: Touched) -> Touched {
+        self.starts_waits(setup, touched);
         let mut due = Due::after(touched, self);
-        if due.of(Pieces::CR_LOG, 1) != 0 {
-            due.touches(self.compact_cr_log());
-        }
-        let mut left = due.of(Pieces::POD_LOGS, NODES);
-        while let Some(n) = next(&mut left) {
-            due.touches(self.compact_pod_log(setup.design, NodeId(n)));
-        }
-        let mut left = due.of(Pieces::WORKERS, NODES);
-        while let Some(n) = next(&mut left) {
-            routine::starts_waiting(&mut self.nodes[NodeId(n)].worker, setup);
-        }
-        let mut left = due.of(Pieces::PERIODICS, NODES);
-        while let Some(n) = next(&mut left) {
-            due.touches(self.settle_periodic(setup, NodeId(n)));
-        }
-        let mut left = due.of(Pieces::WATCHERS, TASKS);
-        while let Some(t) = next(&mut left) {
-            routine::starts_waiting(&mut self.tasks[TaskId(t)].watcher.routine, setup);
-        }
-        let mut left = due.of(Pieces::TASKS, TASKS);
-        while let Some(t) = next(&mut left) {
-            due.touches(self.settle_task(setup, TaskId(t)));
-        }
-        let mut left = due.of(Pieces::KNOWN, NODES * TASKS);
-        while let Some(it) = next(&mut left) {
-            due.touches(self.settle_known(setup, NodeId(it % NODES as u8), TaskId(it / NODES as u8)));
+        while let Some(piece) = due.next() {
+            due.touches(self.settle_piece(setup, piece));
         }
         due.touched
+    }
+
+    /// Goroutines that were touched may have come to a wait, whose window starts.
+    #[inline]
+    fn starts_waits(&mut self, setup: &Setup<'_>, touched: Touched) {
+        for n in self.node_ids().filter(|&n| touched.any(worker(n))) {
+            routine::starts_waiting(&mut self.nodes[n].worker, setup);
+        }
+        for t in self.task_ids().filter(|&t| touched.any(watcher(t))) {
+            routine::starts_waiting(&mut self.tasks[t].watcher.routine, setup);
+        }
+    }
+
+    /// Settles one piece, by its number. Returns what that touched.
+    #[inline]
+    fn settle_piece(&mut self, setup: &Setup<'_>, piece: usize) -> u64 {
+        match piece {
+            Pieces::CR_LOG => self.compact_cr_log(),
+            Pieces::POD_LOGS..Pieces::TASKS => {
+                self.compact_pod_log(setup.design, NodeId((piece - Pieces::POD_LOGS) as u8))
+            }
+            Pieces::TASKS..Pieces::QUEUES => self.settle_task(setup, TaskId((piece - Pieces::TASKS) as u8)),
+            _ => {
+                let (n, at) =
+                    ((piece - Pieces::QUEUES) / Pieces::PER_QUEUE, (piece - Pieces::QUEUES) % Pieces::PER_QUEUE);
+                let n = NodeId(n as u8);
+                match at.checked_sub(1) {
+                    None => self.settle_periodic(setup, n),
+                    Some(t) => self.settle_known(setup, n, TaskId(t as u8)),
+                }
+            }
+        }
     }
 
     fn settle_periodic(&mut self, setup: &Setup<'_>, n: NodeId) -> u64 {
@@ -360,20 +343,17 @@ impl World {
         } else if garbage_was.is_off() {
             self.tasks[t].garbage = setup.times.window(Obligation::GarbageCollection);
         }
-        let accepted = self.tasks[t].cr.phase == Phase::Accepted
+        let is_accepted = self.tasks[t].cr.phase == Phase::Accepted
             || self.node_ids().any(|n| self.tasks[t].at[n].cr.phase == Phase::Accepted);
         let task = &mut self.tasks[t];
         let mut touched = if task.garbage == garbage_was { 0 } else { garbage(t) };
-        if !accepted && task.accepted.has_begun() {
+        if !is_accepted && task.accepted.has_begun() {
             task.accepted = Age::NONE;
-            touched |= touched::accepted(t);
+            touched |= accepted(t);
         }
         if !task.cr.is_live() && !task.operation.is_off() {
             task.operation = Window::OFF; // its poll would do nothing any more
             touched |= operation(t);
-        }
-        if task.watcher == Watcher::NONE && task.mover.events.pass_unheard() {
-            touched |= mover(t);
         }
         touched
     }

@@ -7,6 +7,7 @@ use zerocopy::{FromZeros, Immutable, IntoBytes};
 
 use super::api_server::DataUpload;
 use super::design::{EarlyCancel, Heard, Poll, ResultSignal};
+use super::node_agent::watcher::Watcher;
 use super::place::TaskId;
 use super::rules::{Setup, Step};
 use super::time::{Obligation, Window};
@@ -200,15 +201,13 @@ impl Events {
         }
     }
 
-    /// Nobody listens: what has been written is handled by nobody. Returns whether there was anything.
-    pub(super) fn pass_unheard(&mut self) -> bool {
-        let were = *self;
+    /// Nobody listens: what has been written is handled by nobody.
+    pub(super) fn pass_unheard(&mut self) {
         for it in &mut self.0 {
             if matches!(*it, Stage::Written | Stage::Sent) {
                 *it = Stage::Handled;
             }
         }
-        *self != were
     }
 }
 
@@ -742,6 +741,7 @@ pub fn writes_event(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let reason = mover.events.next(Stage::Recorded)?;
 
     let next = step.fires()?;
-    next.tasks[t].mover.events.moves(reason, Stage::Written);
+    let heard = next.tasks[t].watcher != Watcher::NONE;
+    next.tasks[t].mover.events.moves(reason, if heard { Stage::Written } else { Stage::Handled });
     Some(())
 }

@@ -13,7 +13,6 @@ use super::super::place::{Host, NodeId, TaskId};
 use super::super::rules::{Setup, Step};
 use super::super::time::{Age, Obligation, Window};
 use super::super::world::World;
-use super::watcher::Watcher;
 use super::work_queue::Outcome;
 use crate::require;
 
@@ -559,8 +558,8 @@ pub(super) fn releases_slot(step: &mut Step<'_>, seat: Seat) -> Option<()> {
     let next = step.fires()?;
     next.advance(seat);
     match seat {
-        Seat::Callback(..) => next.tasks[t].watcher = Watcher::NONE,
-        Seat::Worker(n) | Seat::Mapping(n) => next.tasks[t].watcher.loses_slot_of(n),
+        Seat::Callback(..) => next.loses_watcher(t),
+        Seat::Worker(n) | Seat::Mapping(n) => next.loses_slot_of(n, t),
     }
     Some(())
 }

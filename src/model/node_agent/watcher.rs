@@ -145,12 +145,22 @@ impl Watcher {
     pub(super) fn starts(&mut self) {
         self.stage = Stage::Watching;
     }
+}
 
-    pub(super) fn loses_slot_of(&mut self, n: NodeId) {
-        if self.home.is(n) {
-            self.tracked = false;
-            if self.stage == Stage::None {
-                *self = Watcher::NONE;
+impl World {
+    /// The watcher of `t` is gone, and its slot with it. Nobody hears any more what the mover has told.
+    pub(super) fn loses_watcher(&mut self, t: TaskId) {
+        self.tasks[t].watcher = Watcher::NONE;
+        self.tasks[t].mover.events.pass_unheard();
+    }
+
+    /// Node `n`, if it holds a slot for `t`, frees it.
+    pub(super) fn loses_slot_of(&mut self, n: NodeId, t: TaskId) {
+        let watcher = &mut self.tasks[t].watcher;
+        if watcher.home.is(n) {
+            watcher.tracked = false;
+            if watcher.stage == Stage::None {
+                self.loses_watcher(t);
             }
         }
     }

@@ -8,7 +8,6 @@ use super::super::rules::{Setup, Step};
 use super::super::time::{Age, Obligation};
 use super::super::world::World;
 use super::routine::{self, Op, Plan, Seat};
-use super::watcher::Watcher;
 use crate::require;
 
 /// For whom the worker of `n` works, or would work next.
@@ -436,7 +435,7 @@ pub fn closes_data_path(step: &mut Step<'_>, n: NodeId, t: TaskId) -> Option<()>
         next.tasks[t].watcher.closing = true; // and waits for its goroutine
     } else {
         if here {
-            next.tasks[t].watcher = Watcher::NONE;
+            next.loses_watcher(t);
         }
         next.advance(Seat::Worker(n));
     }
