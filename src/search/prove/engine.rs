@@ -6,6 +6,7 @@
 
 use std::hint::black_box;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -13,7 +14,6 @@ use crate::invariants::{COUNT, INVARIANTS, Kind};
 use crate::model::design::Design;
 use crate::model::place::TaskId;
 use crate::model::rules::{Action, Class, Enabled, Setup};
-use crate::model::touched::Touched;
 use crate::model::world::World;
 use crate::run::{Monitors, check_at_rest, check_step};
 use crate::scenario::Scenario;
@@ -26,7 +26,7 @@ use super::{Bounds, Cheapest, Cut, Extent};
 /// Worlds of a piece.
 const PIECE: usize = 256;
 /// Pieces that are left before what was met is taken in.
-const ROUND: usize = 32;
+const ROUND: usize = 64;
 /// Worlds that are looked up together.
 const TOGETHER: usize = 64;
 
@@ -252,15 +252,16 @@ impl<'a> Search<'a> {
                 let (was, is) = (&worker.was, &mut worker.waiting[worker.met.len()]);
                 copy(was, is);
                 let seconds = is.seconds_of(setup, action);
-                assert!(is.fire(setup, action), "{action} is not enabled here");
+                let touched = is.fire_since(was, setup, action);
+                let touched = touched.unwrap_or_else(|| panic!("{action} is not enabled here"));
                 let mut monitors = if watch == 0 { Monitors::NONE } else { level.monitors[watch as usize - 1] };
                 let noted = |index, task| {
                     note(&mut batch.best, index, Best { steps: self.steps + 1, node, choice: Some(choice), task });
                 };
                 if watch == 0 && seconds == 0 {
-                    check_step((was, action, is), Touched::ALL, noted); // nothing has been broken for any time
+                    check_step((was, action, is), touched, noted); // nothing has been broken for any time
                 } else {
-                    monitors.check(was, action, is, setup, seconds, noted);
+                    monitors.check_touched((was, action, is), touched, setup, seconds, noted);
                 }
                 let pending = (watch > 0 || seconds > 0) && monitors.pending().any(|it| watched[it.0 as usize]);
                 if pending {
@@ -560,20 +561,21 @@ fn push<T>(all: &mut Vec<T>, it: T) {
     all.push(it);
 }
 
-/// Shares work among threads, one for each worker: of so many, each takes every so manieth item.
+/// Shares work among threads, one for each worker: who is free takes the next item.
 fn share<W: Send, T: Send>(workers: &mut [W], items: &mut [T], work: impl Fn(&mut W, usize, &mut T) + Sync) {
+    let items = items.iter_mut().enumerate();
     if let [only] = workers {
-        return items.iter_mut().enumerate().for_each(|(at, it)| work(only, at, it));
+        return items.for_each(|(at, it)| work(only, at, it));
     }
-    let jobs = workers.len();
-    let mut lots: Vec<(&mut W, Vec<(usize, &mut T)>)> = workers.iter_mut().map(|it| (it, Vec::new())).collect();
-    for (at, it) in items.iter_mut().enumerate() {
-        lots[at % jobs].1.push((at, it));
-    }
-    let work = &work;
+    let items = Mutex::new(items);
+    let next = || items.lock().expect("nobody panics who takes an item").next();
     thread::scope(|scope| {
-        for (worker, lot) in lots {
-            scope.spawn(move || lot.into_iter().for_each(|(at, it)| work(worker, at, it)));
+        for worker in workers {
+            scope.spawn(|| {
+                while let Some((at, it)) = next() {
+                    work(worker, at, it);
+                }
+            });
         }
     });
 }
