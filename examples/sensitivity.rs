@@ -64,7 +64,8 @@ with more deviations.
 
 **{robust} of {all} findings are robust.** Of {trials} trials {anew} needed a new search and found it. {cut_short}
 
-`vgdp-sim sensitivity TOKEN` asks the same of any finding, and says what became of it after each change.
+`vgdp-sim compare` marks each robust race with a `*`, and names what the others need. `vgdp-sim sensitivity TOKEN` asks the same of
+any finding, and says what became of it after each change.
 
 "
     )

@@ -9,12 +9,13 @@ use serde_json::Value;
 use vgdp_sim::designs::{self, CloseOnTerminal, NoReaction, Upstream};
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
+use vgdp_sim::model::time::Obligation;
 use vgdp_sim::report::comparison::{files, run_command, tables, token};
-use vgdp_sim::report::{Expected, Replayed, Schedule, Token, Tokens, Told, expected, json};
+use vgdp_sim::report::{Expected, Replayed, Schedule, Token, Tokens, Told, expected, json, junit, page};
 use vgdp_sim::run::run;
 use vgdp_sim::scenario::Scenario;
 use vgdp_sim::scheduler::{Placed, Replay};
-use vgdp_sim::search::{By, Comparison, Effort, compare};
+use vgdp_sim::search::{By, Cell, Change, Comparison, Effort, Trial, compare, sensitivity};
 
 const RECORDED: &str = include_str!("expected/compare.txt");
 
@@ -285,6 +286,85 @@ fn the_marks_say_which_search_it_was() {
     assert!(
         (0..2).all(|s| (0..2).all(|d| INVARIANTS.iter().enumerate().all(|(i, _)| it.pair(s, d).by(i) != By::Nothing)))
     );
+}
+
+/// The cell of an invariant for upstream, alone in its table; the list below says what it needs.
+fn cell_and_list(all: &Comparison<'_>, id: &str) -> (String, String) {
+    let only = Comparison { invariants: vec![index_of(id)], ..all.clone() };
+    let text = tables(&only, Tokens::First, 120);
+    let cell = text.lines().find_map(|it| it.strip_prefix("upstream ")).expect("its row").trim().to_owned();
+    let (_, list) = text.split_once(" by chance, seed 1.").or(text.split_once(" worlds a design.")).unwrap();
+    (cell, list.split("\n\n").next().unwrap().to_owned())
+}
+
+fn changes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(Obligation, Change)> {
+    trials.map(|it| (it.assumption, it.change)).collect()
+}
+
+/// Where containers start in half the time an upload regresses no more, with so few deviations.
+#[test]
+fn only_a_race_that_needs_no_assumption_is_marked() {
+    let effort = Effort { runs: 0, ..Effort::default() };
+    let it = compared(&["two-uploads-one-slot"], &[&Upstream], effort, 1);
+    let of = |id: &str| it.pair(0, 0).cells[index_of(id)].clone();
+    let (leak, regresses) = (of("slot-leak"), of("phase-regresses"));
+    let asked = regresses.sensitivity.as_ref().expect("it is a race");
+    assert_eq!(changes(asked.needs()), [(Obligation::ContainerStart, Change::Halved)]);
+    assert!(leak.is_robust() && !regresses.is_robust() && asked.open().next().is_none());
+
+    let needs = "phase-regresses (needs ContainerStart not to be halved)";
+    let (cell, list) = cell_and_list(&it, "phase-regresses");
+    assert!(cell == "0·2" && list.contains(needs), "{cell}: {list}");
+    let (cell, list) = cell_and_list(&it, "slot-leak");
+    assert!(cell == "0·2*" && list.ends_with("  slot-leak"), "{cell}: {list}");
+    let text = tables(&it, Tokens::First, 1_000);
+    assert!(text.contains("\n0·2*  robust: ") && text.contains(" Without the * it needs one"), "{text}");
+
+    let document: Value = serde_json::from_str(&json::text(&it)).unwrap();
+    let upstream = &document["scenarios"]["two-uploads-one-slot"]["designs"]["upstream"]["invariants"];
+    let asked = &upstream["phase-regresses"]["sensitivity"];
+    assert_eq!((&asked["robust"], &asked["needs"][0]["change"]), (&Value::from(false), &Value::from("halved")));
+    assert_eq!(upstream["slot-leak"]["sensitivity"]["robust"], true);
+    assert!(junit::text(&it).contains("\nneeds ContainerStart not to be halved</failure>"));
+    let page = page::index(&it, &|_, _, _| false);
+    assert!(page.contains("; robust\">0·2*</td>"), "{page}");
+    assert!(page.contains("; needs ContainerStart not to be halved\">0·2</td>"), "{page}");
+}
+
+/// The answer is that of `vgdp-sim sensitivity`, which asks of one finding at a time.
+#[test]
+fn findings_are_asked_together_as_each_alone() {
+    let effort = Effort { deviations: 1, runs: 0, ..Effort::default() };
+    let it = compared(&["two-uploads-one-slot"], &[&Upstream, &CloseOnTerminal], effort, 2);
+    let mut count = 0;
+    for d in 0..2 {
+        for (invariant, cell) in it.pair(0, d).cells.iter().enumerate() {
+            let Some(race) = cell.race() else { continue };
+            let alone = sensitivity(&it.scenarios[0], it.designs[d], invariant, race, effort.worlds);
+            assert!(alone.as_ref().is_some_and(|it| it.trials.len() > 10));
+            assert_eq!(cell.sensitivity, alone, "{}", INVARIANTS[invariant].id);
+            count += 1;
+        }
+    }
+    assert!(count > 3, "{count}");
+}
+
+/// Nothing is searched anew beyond the deviations of the effort: what was not found there may be there or not.
+#[test]
+fn what_is_not_known_is_not_marked() {
+    let effort = Effort { deviations: 0, ..quick() };
+    let mut it = compared(&["two-uploads-one-slot"], &[&Upstream], effort, 1);
+    let open = |cell: &Cell| cell.sensitivity.as_ref().is_some_and(|it| it.open().next().is_some());
+    let open = it.pair(0, 0).cells.iter().position(open).expect("some do not replay");
+    let (cell, list) = cell_and_list(&it, INVARIANTS[open].id);
+    assert!(cell.starts_with("~0·") && !cell.ends_with('*') && list.contains(" (may need "), "{cell}: {list}");
+
+    it.pairs[0].cells[open].sensitivity = None;
+    assert_eq!(it.interrupted(), 1, "who asks gets an answer, if he waits for it");
+    it.pairs[0].cells[open].sampled.as_mut().expect("chance found it").deviations = None;
+    let (cell, list) = cell_and_list(&it, INVARIANTS[open].id);
+    assert!(cell == "~0" && list.contains(" (not asked what it needs)"), "{cell}: {list}");
+    assert_eq!(it.interrupted(), 0, "there was nothing to ask");
 }
 
 /// What was finished is shown; what was not is not passed off as clean.

@@ -38,7 +38,8 @@ pub struct CompareArgs {
     /// Try every schedule with so many deviations from the normal one [default: 2].
     #[arg(long, value_name = "K")]
     deviations: Option<u8>,
-    /// The most worlds that this may visit for a scenario and a design [default: 1000000].
+    /// The most worlds that this may visit for a scenario and a design, and as many again after each change of an
+    /// assumption with which a race does not replay [default: 1000000].
     #[arg(long, value_name = "N")]
     worlds: Option<NonZeroUsize>,
     /// Then make so many runs by chance [default: 1000].

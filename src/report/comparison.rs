@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::schedule::{Schedule, Then};
+use super::sensitivity::verdict;
 use super::summary::command_of_run;
 use super::token::Token;
 use super::{counted, grouped, paragraph, wrapped};
@@ -68,6 +69,9 @@ pub(super) fn marks(it: &Comparison<'_>, width: usize) -> String {
     let sampled = if it.effort.runs > 0 { format!(", and none in {runs} by chance") } else { String::new() };
     let less = all.iter().any(|it| it.starts_with(NONE) && it != NONE);
     let less = if less { ", or as many as stand after the -" } else { "" };
+    let is_frail = |it: &Cell| it.price() == Some(0) && !it.is_robust();
+    let frail = it.pairs.iter().any(|pair| it.invariants.iter().any(|i| is_frail(&pair.cells[*i])));
+    let frail = if frail { " Without the * it needs one of them as it is, or that is not known." } else { "" };
     let table = [
         (
             all.iter().any(|it| it.starts_with(|it: char| it.is_ascii_digit())),
@@ -83,6 +87,13 @@ pub(super) fn marks(it: &Comparison<'_>, width: usize) -> String {
             all.iter().any(|it| it.contains('!')),
             "!0·2",
             "only a proof found it, or only at this price, below which there is none.".to_owned(),
+        ),
+        (
+            all.iter().any(|it| it.ends_with(ROBUST)),
+            "0·2*",
+            format!(
+                "robust: found at this price, with no more deviations, whichever assumption about latency is halved or doubled.{frail}"
+            ),
         ),
         (
             all.iter().any(|it| it.starts_with(NONE)),
@@ -209,11 +220,7 @@ fn of_all(it: &Comparison<'_>, width: usize) -> String {
     let mut out = paragraph("All scenarios together: the cheapest violation in any of them.", 0, width);
     let cells = |design: usize, invariant: usize| {
         let pairs = || (0..it.scenarios.len()).map(|index| it.pair(index, design));
-        let all = || pairs().map(|it| &it.cells[invariant]);
-        let swept = all().filter_map(|it| it.swept.as_ref()).map(of_swept).min();
-        let sampled = all().filter_map(|it| it.sampled.as_ref()).map(of_sampled).min();
-        let exposed = all().filter_map(|it| it.exposed.as_ref()).map(of_exposed).min();
-        violations(swept, sampled, exposed).unwrap_or_else(|| {
+        violations(&|by| pairs().filter_map(|it| Found::of(&it.cells[invariant], by)).min()).unwrap_or_else(|| {
             let by = |by: By| move |it: &Pair| it.by(invariant) == by;
             let answer = if pairs().any(by(By::Nothing)) {
                 UNTRIED
@@ -232,8 +239,7 @@ fn of_all(it: &Comparison<'_>, width: usize) -> String {
 pub(super) fn cell_text(it: &Comparison<'_>, scenario: usize, design: usize, invariant: usize) -> String {
     let pair = it.pair(scenario, design);
     let cell = &pair.cells[invariant];
-    let (swept, sampled) = (cell.swept.as_ref().map(of_swept), cell.sampled.as_ref().map(of_sampled));
-    violations(swept, sampled, cell.exposed.as_ref().map(of_exposed)).unwrap_or_else(|| match pair.by(invariant) {
+    violations(&|by| Found::of(cell, by)).unwrap_or_else(|| match pair.by(invariant) {
         By::Proof => PROVED.to_owned(),
         By::Sweep | By::Chance if pair.within < it.effort.deviations => format!("{NONE}{}", pair.within),
         By::Sweep | By::Chance => NONE.to_owned(),
@@ -241,39 +247,56 @@ pub(super) fn cell_text(it: &Comparison<'_>, scenario: usize, design: usize, inv
     })
 }
 
-/// Price and deviations.
-fn of_swept(it: &Broken) -> (u8, usize) {
-    (it.price, it.deviations.len())
+/// What a cell says of a violation, the cheapest first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    price: u8,
+    /// As many as can be where it was not told by any.
+    deviations: usize,
+    /// It has not been shown to be robust.
+    is_frail: bool,
 }
 
-/// The same; as many deviations as can be where it was not told by any.
-fn of_sampled(it: &Sampled) -> (u8, usize) {
-    (it.price, it.deviations.as_ref().map_or(usize::MAX, Vec::len))
-}
-
-fn of_exposed(it: &Exposed) -> (u8, usize) {
-    (it.cheapest.price, it.deviations.as_ref().map_or(usize::MAX, Vec::len))
+impl Found {
+    /// What such a search found.
+    fn of(cell: &Cell, by: By) -> Option<Found> {
+        let (price, told) = match by {
+            By::Sweep => cell.swept.as_ref().map(|it| (it.price, Some(&it.deviations)))?,
+            By::Chance => cell.sampled.as_ref().map(|it| (it.price, it.deviations.as_ref()))?,
+            By::Proof => cell.exposed.as_ref().map(|it| (it.cheapest.price, it.deviations.as_ref()))?,
+            By::Nothing => return None,
+        };
+        let is_frail = cell.price() != Some(price) || !cell.is_robust();
+        Some(Found { price, deviations: told.map_or(usize::MAX, Vec::len), is_frail })
+    }
 }
 
 /// Violations, each after the mark of the search that found it; those of weaker searches only where they are cheaper.
-fn violations(
-    swept: Option<(u8, usize)>,
-    sampled: Option<(u8, usize)>,
-    exposed: Option<(u8, usize)>,
-) -> Option<String> {
+fn violations(found: &dyn Fn(By) -> Option<Found>) -> Option<String> {
     let mut least = None;
     let mut all = Vec::new();
-    for (mark, found) in [("", swept), ("~", sampled), ("!", exposed)] {
-        let Some((price, deviations)) = found.filter(|it| least.is_none_or(|least| it.0 < least)) else { continue };
+    for (mark, by) in [("", By::Sweep), ("~", By::Chance), ("!", By::Proof)] {
+        let it = found(by).filter(|it| least.is_none_or(|least| it.price < least));
+        let Some(Found { price, deviations, is_frail }) = it else { continue };
         least = Some(price);
+        let robust = if is_frail { "" } else { ROBUST };
         all.push(match deviations {
             usize::MAX => format!("{mark}{price}"),
-            _ => format!("{mark}{price}·{deviations}"),
+            _ => format!("{mark}{price}·{deviations}{robust}"),
         });
     }
     (!all.is_empty()).then(|| all.join(" "))
 }
 
+/// Whether a race needs an assumption about latency: `robust`, which assumptions, or that it is not known. Nothing where a
+/// cell has no race.
+pub(super) fn needs(cell: &Cell) -> Option<String> {
+    let known = cell.sensitivity.as_ref().map(verdict);
+    (cell.price() == Some(0)).then(|| known.unwrap_or_else(|| "not asked what it needs".to_owned()))
+}
+
+/// What stands after a race that needs no assumption about latency.
+const ROBUST: &str = "*";
 /// A cell in which nothing was found; within how many deviations stands after it, where that is fewer than were asked for.
 const NONE: &str = "-";
 /// A cell for which a proof has shown that there is nothing to be found.
@@ -396,34 +419,38 @@ const TITLE: &str = "design";
 
 /// How to see the violations of a design: a token for each that a sweep found, a run for each that chance found.
 fn ways(it: &Comparison<'_>, scenario: usize, design: usize, width: usize) -> String {
-    let mut tokens: Vec<(String, Vec<&str>)> = Vec::new();
-    let add = |list: &mut Vec<(String, Vec<&str>)>, text: String, id| match list.iter_mut().find(|it| it.0 == text) {
+    let mut tokens: Vec<(String, Vec<String>)> = Vec::new();
+    let add = |list: &mut Vec<(String, Vec<String>)>, text: String, id| match list.iter_mut().find(|it| it.0 == text) {
         Some(it) => it.1.push(id),
         None => list.push((text, vec![id])),
     };
     let (mut by_chance, mut by_proof) = (Vec::new(), Vec::new());
     for &invariant in &it.invariants {
-        let (cell, id) = (&it.pair(scenario, design).cells[invariant], INVARIANTS[invariant].id);
+        let cell = &it.pair(scenario, design).cells[invariant];
+        let needs = needs(cell).filter(|_| !cell.is_robust()).map_or_else(String::new, |it| format!(" ({it})"));
+        let id = |price: u8| format!("{}{}", INVARIANTS[invariant].id, if price == 0 { needs.as_str() } else { "" });
         if let Some(swept) = &cell.swept {
-            add(&mut tokens, token(it, scenario, design, &swept.deviations), id);
+            add(&mut tokens, token(it, scenario, design, &swept.deviations), id(swept.price));
         }
         if let Some(sampled) = &cell.sampled {
             let told = sampled.deviations.as_ref();
             let replay = told.map(|told| format!("vgdp-sim replay {}", token(it, scenario, design, told)));
             let command = replay.filter(|it| 2 + it.len() <= width); // a long token is for programs
-            add(&mut by_chance, command.unwrap_or_else(|| run_command(it, scenario, design, sampled)), id);
+            let command = command.unwrap_or_else(|| run_command(it, scenario, design, sampled));
+            add(&mut by_chance, command, id(sampled.price));
         }
         if let Some(Exposed { cheapest, deviations }) = &cell.exposed {
             let replay =
                 deviations.as_ref().map(|told| format!("vgdp-sim replay {}", token(it, scenario, design, told)));
             let command = replay.filter(|it| 2 + it.len() <= width);
             let steps = counted(u64::from(cheapest.steps), "step");
-            add(&mut by_proof, command.unwrap_or_else(|| format!("in {steps}: --out DIR writes it to a file")), id);
+            let command = command.unwrap_or_else(|| format!("in {steps}: --out DIR writes it to a file"));
+            add(&mut by_proof, command, id(cheapest.price));
         }
     }
     let name = it.designs[design].name();
     let mut out = String::new();
-    let mut list = |title: String, all: &[(String, Vec<&str>)]| {
+    let mut list = |title: String, all: &[(String, Vec<String>)]| {
         if all.is_empty() {
             return;
         }
@@ -460,24 +487,11 @@ pub fn run_command(it: &Comparison<'_>, scenario: usize, design: usize, sampled:
     command.unwrap_or_else(|| format!("run {run} of seed {seed}"))
 }
 
-/// The departures that bring the cheapest violation of a cell about, where it can be told by any.
-pub(super) fn deviations_of<'a>(
-    it: &'a Comparison<'_>,
-    s: usize,
-    d: usize,
-    invariant: usize,
-) -> Option<&'a [Deviation]> {
-    let Cell { swept, sampled, exposed } = &it.pair(s, d).cells[invariant];
-    match (exposed, sampled, swept) {
-        (Some(Exposed { deviations, .. }), ..) | (None, Some(Sampled { deviations, .. }), _) => deviations.as_deref(),
-        (None, None, swept) => swept.as_ref().map(|it| it.deviations.as_slice()),
-    }
-}
-
 /// The command that shows the cheapest violation of a cell, if one was found and a command can show it.
 pub(super) fn way_of(it: &Comparison<'_>, s: usize, d: usize, invariant: usize) -> Option<String> {
-    let Cell { sampled, exposed, .. } = &it.pair(s, d).cells[invariant];
-    let told = deviations_of(it, s, d, invariant).map(|told| format!("vgdp-sim replay {}", token(it, s, d, told)));
+    let cell = &it.pair(s, d).cells[invariant];
+    let Cell { sampled, exposed, .. } = cell;
+    let told = cell.deviations().map(|told| format!("vgdp-sim replay {}", token(it, s, d, told)));
     let sampled = sampled.as_ref().filter(|_| exposed.is_none());
     told.or_else(|| sampled.map(|sampled| run_command(it, s, d, sampled)))
 }

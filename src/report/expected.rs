@@ -61,7 +61,7 @@ fn lines(it: &Comparison<'_>) -> Vec<String> {
 }
 
 fn verdict(pair: &Pair, cell: &Cell) -> String {
-    let Cell { swept, sampled, exposed } = cell;
+    let Cell { swept, sampled, exposed, sensitivity: _ } = cell;
     let swept = swept.as_ref().map(|it| format!("price {} deviations {}", it.price, it.deviations.len()));
     let by_chance = sampled.as_ref().map(|it| format!("price {} by chance", it.price));
     let by_proof = exposed.as_ref().map(|it| format!("price {} by proof", it.cheapest.price));

@@ -29,10 +29,12 @@
 //!                 "token": "vgdp1-..."
 //!               },
 //!               "chance": null,
-//!               "proof": null
+//!               "proof": null,
+//!               "sensitivity": { "robust": true, "needs": [], "open": [] }
 //!             },
 //!             "stuck": {
-//!               "broken": false, "price": null, "by": "sweep", "sweep": null, "chance": null, "proof": null
+//!               "broken": false, "price": null, "by": "sweep", "sweep": null, "chance": null, "proof": null,
+//!               "sensitivity": null
 //!             }
 //!           }
 //!         }
@@ -56,6 +58,10 @@
 //!   the `seed` and the `run` that found it, the `command` that shows that run, the `schedule` to which it was shrunk,
 //!   as a list of actions, and the same as `deviations` and `token`, or null where it cannot be told so.
 //! - `proof` of an invariant: a violation that a proof found and neither sweep nor chance did, or not at so low a price.
+//! - `sensitivity`: of a cheapest violation of price 0, whether it is `robust`: found at this price, with no more deviations,
+//!   whichever assumption about latency is halved or doubled. Where it is not, `needs` has the changes after which it is
+//!   gone, as `{ "assumption": "ContainerStart", "change": "halved" }`, and `open` those of which that is not known. It is
+//!   null where the price is another, and where nothing was asked since there are no `deviations`.
 //! - `undecided`: how many of the runs by chance came to no rest; they prove nothing.
 //! - `vacuous`: whether nothing from outside that the scenario allows ever acted.
 //! - `shard`: of one part of a comparison only, after `version`: its `number`, from 1 on, and how many there are `of` them. All
@@ -66,7 +72,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::comparison::{run_command, token};
 use crate::invariants::INVARIANTS;
 use crate::model::time::Ticks;
-use crate::search::{Broken, By, Cheapest, Comparison, Effort, Exposed, Extent, Pair, Partial, Proved, Sampled, Shard};
+use crate::search::{
+    Broken, By, Cheapest, Comparison, Effort, Exposed, Extent, Pair, Partial, Proved, Sampled, Shard, Trial,
+};
 
 /// The name and version of the schema.
 pub const SCHEMA: &str = "vgdp-sim/comparison/1";
@@ -146,7 +154,12 @@ fn of_design(it: &Comparison<'_>, scenario: usize, design: usize) -> OfDesign {
             By::Chance => "chance",
             By::Nothing => "nothing",
         };
-        let found = Found { broken: cell.is_broken(), price: cell.price(), by, sweep, chance, proof };
+        let sensitivity = cell.sensitivity.as_ref().map(|it| Asked {
+            robust: it.is_robust(),
+            needs: it.needs().map(Changed::from).collect(),
+            open: it.open().map(Changed::from).collect(),
+        });
+        let found = Found { broken: cell.is_broken(), price: cell.price(), by, sweep, chance, proof, sensitivity };
         (INVARIANTS[invariant].id, found)
     };
     OfDesign {
@@ -269,6 +282,26 @@ struct Found {
     sweep: Option<Swept>,
     chance: Option<Chance>,
     proof: Option<ByProof>,
+    sensitivity: Option<Asked>,
+}
+
+#[derive(Serialize)]
+struct Asked {
+    robust: bool,
+    needs: Vec<Changed>,
+    open: Vec<Changed>,
+}
+
+#[derive(Serialize)]
+struct Changed {
+    assumption: String,
+    change: &'static str,
+}
+
+impl From<&Trial> for Changed {
+    fn from(it: &Trial) -> Changed {
+        Changed { assumption: format!("{:?}", it.assumption), change: it.change.name() }
+    }
 }
 
 #[derive(Serialize)]

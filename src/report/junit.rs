@@ -1,12 +1,13 @@
 //! A comparison as JUnit XML, so that a CI system shows its cells as tests: a suite for each scenario, a class for each
 //! design, a test for each invariant.
 //!
-//! A violation is a failure, whose text says how to see it. A test that passes says no more than that none was found, and
-//! how far it was looked for. What was not tried is skipped.
+//! A violation is a failure, whose text says how to see it and, where it has price 0, which assumptions about latency it
+//! needs. A test that passes says no more than that none was found, and how far it was looked for. What was not tried is
+//! skipped.
 
 use std::fmt::Write as _;
 
-use super::comparison::{none_of, way_of};
+use super::comparison::{needs, none_of, way_of};
 use super::escaped;
 use crate::invariants::INVARIANTS;
 use crate::search::{By, Comparison};
@@ -43,8 +44,8 @@ fn test(it: &Comparison<'_>, s: usize, d: usize, invariant: usize, counts: &mut 
         (Some(price), _) => {
             counts.failures += 1;
             let message = format!("{id} is broken at price {price}: {}", INVARIANTS[invariant].sentence);
-            let way = way_of(it, s, d, invariant).unwrap_or_default();
-            format!("<failure message=\"{}\">{}</failure>", escaped(&message), escaped(&way))
+            let text = [way_of(it, s, d, invariant), needs(cell)].into_iter().flatten().collect::<Vec<_>>().join("\n");
+            format!("<failure message=\"{}\">{}</failure>", escaped(&message), escaped(&text))
         }
         (None, By::Nothing) => {
             counts.skipped += 1;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::comparison::{Tokens, cell_text, deviations_of, marks, way_of};
+use super::comparison::{Tokens, cell_text, marks, needs, way_of};
 use super::explained;
 use super::{counted, escaped};
 use crate::invariants::INVARIANTS;
@@ -68,7 +68,7 @@ pub fn cases<'a>(it: &'a Comparison<'_>, whose: Tokens) -> Vec<Case<'a>> {
     for scenario in 0..it.scenarios.len() {
         for design in 0..designs {
             for &invariant in &it.invariants {
-                if let Some(deviations) = deviations_of(it, scenario, design, invariant) {
+                if let Some(deviations) = it.pair(scenario, design).cells[invariant].deviations() {
                     all.push(Case { scenario, design, invariant, deviations });
                 }
             }
@@ -135,14 +135,16 @@ fn is_broken_by_any(it: &Comparison<'_>, scenario: usize, invariant: usize) -> b
 
 fn cell(it: &Comparison<'_>, s: usize, d: usize, invariant: usize, has_page: bool) -> String {
     let text = escaped(&cell_text(it, s, d, invariant));
-    let class = match it.pair(s, d).cells[invariant].price() {
+    let found = &it.pair(s, d).cells[invariant];
+    let class = match found.price() {
         Some(0) => "race",
         Some(_) => "broken",
         None => "none",
     };
-    let way = way_of(it, s, d, invariant).map_or_else(String::new, |it| format!(" title=\"{}\"", escaped(&it)));
+    let title = [way_of(it, s, d, invariant), needs(found)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let title = if title.is_empty() { title } else { format!(" title=\"{}\"", escaped(&title)) };
     let text = if has_page { format!("<a href=\"{}\">{text}</a>", case_name(it, s, d, invariant)) } else { text };
-    format!("<td class=\"{class}\"{way}>{text}</td>")
+    format!("<td class=\"{class}\"{title}>{text}</td>")
 }
 
 /// A whole page: what all of them have around what they say.

@@ -6,7 +6,7 @@ use super::{counted, paragraph};
 use crate::invariants::INVARIANTS;
 use crate::model::time::Span;
 use crate::scenario::Scenario;
-use crate::search::{Change, Fate, Sensitivity, Trial};
+use crate::search::{Fate, Sensitivity, Trial};
 
 /// A finding as one line: what it is, and what it needs.
 pub fn line(it: &Sensitivity) -> String {
@@ -23,7 +23,7 @@ pub fn verdict(it: &Sensitivity) -> String {
         return "needs no assumption".to_owned();
     }
     let named = |trials: &mut dyn Iterator<Item = &Trial>| {
-        trials.map(|it| format!("{:?} not to be {}", it.assumption, of(it.change))).collect::<Vec<_>>().join(", ")
+        trials.map(|it| format!("{:?} not to be {}", it.assumption, it.change.name())).collect::<Vec<_>>().join(", ")
     };
     let (needs, open) = (named(&mut it.needs()), named(&mut it.open()));
     match (needs.is_empty(), open.is_empty()) {
@@ -42,7 +42,7 @@ pub fn details(scenario: &Scenario, it: &Sensitivity, width: usize) -> String {
         let text = format!(
             "{:?} {}, {} instead of {}: {}.",
             trial.assumption,
-            of(trial.change),
+            trial.change.name(),
             bounds(trial.change.of(was)),
             bounds(was),
             became(trial.fate)
@@ -77,13 +77,6 @@ pub fn table(findings: &[(&Scenario, Sensitivity, String)]) -> String {
         );
     }
     out
-}
-
-fn of(change: Change) -> &'static str {
-    match change {
-        Change::Halved => "halved",
-        Change::Doubled => "doubled",
-    }
 }
 
 fn became(fate: Fate) -> &'static str {

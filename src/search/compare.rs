@@ -4,8 +4,9 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use super::sensitivity::{Reach, sensitivities};
 use super::{Bounds, Broken, Campaign, Cheapest, Cut, Extent, Finding, Hunt, Partial, Proof, Shard, Sweep};
-use super::{deviate, prove, sweep_until};
+use super::{Sensitivity, deviate, prove, sweep_until};
 use crate::invariants::COUNT;
 use crate::model::design::Design;
 use crate::model::place::TaskId;
@@ -20,6 +21,7 @@ pub struct Effort {
     /// Every schedule within so many deviations from the normal one is tried.
     pub deviations: u8,
     /// The most worlds that a sweep visits; where that is too few, a cell says within how many deviations it was tried.
+    /// Each new sweep for a [sensitivity](Cell::sensitivity) has the same bounds.
     pub worlds: usize,
     /// Runs by chance after the sweep.
     pub runs: u64,
@@ -109,6 +111,8 @@ pub struct Cell {
     pub sampled: Option<Sampled>,
     /// A violation that a proof has found where sweep and chance found none, or none at so low a price.
     pub exposed: Option<Exposed>,
+    /// Which assumptions about latency the cheapest violation needs, where that is a [race](Cell::race).
+    pub sensitivity: Option<Sensitivity>,
 }
 
 /// Which search gave an answer, the strongest of those that did.
@@ -135,6 +139,30 @@ impl Cell {
         let swept = self.swept.as_ref().map(|it| it.price);
         let sampled = self.sampled.as_ref().map(|it| it.price);
         self.exposed.as_ref().map(|it| it.cheapest.price).or(sampled).or(swept)
+    }
+
+    /// The departures that bring the cheapest violation about, where it can be told by any.
+    pub fn deviations(&self) -> Option<&[Deviation]> {
+        match self {
+            Cell { exposed: Some(it), .. } => it.deviations.as_deref(),
+            Cell { sampled: Some(it), .. } => it.deviations.as_deref(),
+            Cell { swept, .. } => swept.as_ref().map(|it| it.deviations.as_slice()),
+        }
+    }
+
+    /// The same, where nothing has to go wrong for it.
+    pub fn race(&self) -> Option<&[Deviation]> {
+        self.deviations().filter(|_| self.price() == Some(0))
+    }
+
+    /// Whether it is broken in normal operation, whichever assumption about latency is halved or doubled.
+    pub fn is_robust(&self) -> bool {
+        self.sensitivity.as_ref().is_some_and(Sensitivity::is_robust)
+    }
+
+    /// Nobody waited to hear which assumptions a race needs.
+    fn is_unasked(&self) -> bool {
+        self.race().is_some() && self.sensitivity.is_none()
     }
 }
 
@@ -190,7 +218,7 @@ impl Pair {
 
     /// Which search gave the answer for an invariant, by its index: the lowest price, or that none was found.
     pub fn by(&self, invariant: usize) -> By {
-        let Cell { swept, sampled, exposed } = &self.cells[invariant];
+        let Cell { swept, sampled, exposed, sensitivity: _ } = &self.cells[invariant];
         if exposed.is_some() || (swept.is_none() && sampled.is_none() && self.is_whole()) {
             By::Proof
         } else if sampled.is_some() {
@@ -245,8 +273,12 @@ impl Comparison<'_> {
     /// How many pairs were not tried to the end, since the comparison was interrupted.
     pub fn interrupted(&self) -> usize {
         let partial = |it: &Pair| it.proved.and_then(|it| it.partial).map(|it| it.stopped);
-        let is_cut =
-            |it: &&Pair| [it.stopped, partial(it)].contains(&Some(Cut::Interrupted)) || it.runs < self.effort.runs;
+        let is_cut = |it: &&Pair| {
+            let ends = [it.stopped, partial(it)];
+            ends.contains(&Some(Cut::Interrupted))
+                || it.runs < self.effort.runs
+                || it.cells.iter().any(Cell::is_unasked)
+        };
         let held = |index| self.shard.is_none_or(|it| it.holds(index));
         self.pairs.iter().enumerate().filter(|(index, _)| held(*index)).filter(|(_, it)| is_cut(it)).count()
     }
@@ -268,7 +300,8 @@ impl fmt::Debug for Comparison<'_> {
 }
 
 /// Judges each design in each scenario: a sweep within some deviations, then runs by chance, then a proof where the effort
-/// has worlds for one.
+/// has worlds for one. Of each race that this finds it asks [which assumptions](super::sensitivity()) it needs: its
+/// deviations are replayed, and only where they fail is searched anew, within the deviations and the worlds of the effort.
 ///
 /// `jobs` threads share the pairs. What is found does not depend on their number. `done` is told how many pairs are
 /// finished each time one is. Once `stop` is true what was begun ends early, and says how far it came.
@@ -366,6 +399,14 @@ fn judge(scenario: &Scenario, design: &dyn Design, effort: Effort, stop: Option<
         complete: complete.last().map(|it| (complete.len() as u8 - 1, *it)),
         partial,
     });
+    let races = cells.iter().enumerate().filter_map(|(invariant, it)| Some((invariant, it.race()?)));
+    let races: Vec<(usize, &[Deviation])> = races.collect();
+    let asked = sensitivities(scenario, design, 0, &races, Reach { deviations, worlds: effort.worlds, stop });
+    // Who did not wait is told what is known all the same, but nothing that is open for no other reason.
+    for it in asked.into_iter().filter(|it| !is_stopped() || it.open().next().is_none()) {
+        let invariant = it.invariant;
+        cells[invariant].sensitivity = Some(it);
+    }
     // One deviation tries every act of an operator or a fault, and so does a proof that came to its end.
     let acted = within > 0 || is_stopped() || proved.is_some_and(|it| it.partial.is_none());
     let vacuous = !acted && campaign.is_vacuous(scenario);

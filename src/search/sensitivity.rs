@@ -1,6 +1,8 @@
-use super::sweep;
+use std::sync::atomic::AtomicBool;
+
+use super::sweep_until;
 use crate::model::design::Design;
-use crate::model::time::{Obligation, Span};
+use crate::model::time::{Obligation, Span, Times};
 use crate::run::run;
 use crate::scenario::Scenario;
 use crate::scheduler::{Deviating, Deviation};
@@ -17,6 +19,14 @@ pub enum Change {
 impl Change {
     /// Both.
     pub const ALL: [Change; 2] = [Change::Halved, Change::Doubled];
+
+    /// What is done, in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::Halved => "halved",
+            Change::Doubled => "doubled",
+        }
+    }
 
     /// The span after that. No bound becomes longer than a window can hold, which is 65,534 s.
     #[must_use]
@@ -39,7 +49,7 @@ pub enum Fate {
     /// Every schedule within as many deviations and at no higher price was tried, and none does: so cheap as it is, it
     /// needs the assumption. With more deviations it may be there.
     Gone,
-    /// A sweep stopped at its bound on worlds and had not found it by then: nothing is known.
+    /// Not all of these were tried, and none that was does: nothing is known.
     Open,
 }
 
@@ -109,33 +119,110 @@ pub fn sensitivity(
     most_worlds: usize,
 ) -> Option<Sensitivity> {
     let price = price_of(scenario, design, invariant, deviations)?;
-    let fate = |assumption, span| {
-        let times = scenario.times.with(assumption, span);
-        let changed = Scenario { times, ..scenario.clone() };
-        if price_of(&changed, design, invariant, deviations).is_some_and(|it| it <= price) {
-            return Fate::Replays;
-        }
-        let within = deviations.len().try_into().unwrap_or(u8::MAX);
-        let swept = sweep(&Scenario { price, ..changed }, design, within, most_worlds);
-        if swept.broken.iter().any(|it| it.invariant == invariant) {
-            Fate::FoundAnew
-        } else if swept.is_partial() {
-            Fate::Open
-        } else {
-            Fate::Gone
-        }
-    };
-    let mut trials = Vec::new();
-    for &assumption in Obligation::ALL.iter().filter(|it| it.is_assumed()) {
-        let span = scenario.times.span(assumption);
-        for change in Change::ALL.into_iter().filter(|it| it.of(span) != span) {
-            trials.push(Trial { assumption, change, fate: fate(assumption, change.of(span)) });
+    let reach = Reach { deviations: u8::MAX, worlds: most_worlds, stop: None };
+    sensitivities(scenario, design, price, &[(invariant, deviations)], reach).pop()
+}
+
+/// How far is searched anew where deviations do not replay.
+#[derive(Clone, Copy)]
+pub(super) struct Reach<'a> {
+    /// Every schedule within so many deviations, or as many as the finding has where these are fewer.
+    pub(super) deviations: u8,
+    /// The most worlds of a sweep.
+    pub(super) worlds: usize,
+    /// What is not known once it is true is left open.
+    pub(super) stop: Option<&'a AtomicBool>,
+}
+
+/// Asks the same of several findings at one price: each an invariant and the deviations that break it. After a change one
+/// sweep answers for all that do not replay.
+pub(super) fn sensitivities(
+    scenario: &Scenario,
+    design: &dyn Design,
+    price: u8,
+    found: &[(usize, &[Deviation])],
+    reach: Reach<'_>,
+) -> Vec<Sensitivity> {
+    // Of each invariant a sweep tells the lowest price only, which may take more deviations than a higher one.
+    debug_assert!(price == 0 || found.len() == 1, "only findings of price 0 are asked together");
+    let all = found.iter().map(|&(invariant, deviations)| Sensitivity {
+        invariant,
+        price,
+        deviations: deviations.len(),
+        trials: Vec::new(),
+    });
+    let mut all: Vec<Sensitivity> = all.collect();
+    for (assumption, change) in changes(&scenario.times) {
+        let times = scenario.times.with(assumption, change.of(scenario.times.span(assumption)));
+        let fates = fates(&Scenario { times, ..scenario.clone() }, design, price, found, reach);
+        for (it, fate) in all.iter_mut().zip(fates) {
+            it.trials.push(Trial { assumption, change, fate });
         }
     }
-    Some(Sensitivity { invariant, price, deviations: deviations.len(), trials })
+    all
+}
+
+/// Each assumption with each change that makes a difference to it.
+fn changes(times: &Times) -> impl Iterator<Item = (Obligation, Change)> + '_ {
+    let assumed = Obligation::ALL.iter().copied().filter(|it| it.is_assumed());
+    let all = assumed.flat_map(|assumption| Change::ALL.map(|change| (assumption, change)));
+    all.filter(|&(assumption, change)| change.of(times.span(assumption)) != times.span(assumption))
+}
+
+/// What becomes of each finding in a scenario of which an assumption has been changed.
+fn fates(
+    scenario: &Scenario,
+    design: &dyn Design,
+    price: u8,
+    found: &[(usize, &[Deviation])],
+    reach: Reach<'_>,
+) -> Vec<Fate> {
+    let replays = |&(invariant, deviations): &(usize, &[Deviation])| {
+        price_of(scenario, design, invariant, deviations).is_some_and(|it| it <= price)
+    };
+    let replay: Vec<bool> = found.iter().map(replays).collect();
+    let lost = found.iter().zip(&replay).filter(|it| !it.1).map(|it| it.0.1.len());
+    let Some(most) = lost.max() else { return vec![Fate::Replays; found.len()] };
+    let within = u8::try_from(most).unwrap_or(u8::MAX).min(reach.deviations);
+    let swept = sweep_until(&Scenario { price, ..scenario.clone() }, design, within, reach.worlds, reach.stop);
+    let searched = |&(invariant, deviations): &(usize, &[Deviation])| {
+        if swept.broken.iter().any(|it| it.invariant == invariant && it.deviations.len() <= deviations.len()) {
+            Fate::FoundAnew
+        } else if usize::from(swept.within) >= deviations.len() || swept.saturated.is_some() {
+            Fate::Gone
+        } else {
+            Fate::Open
+        }
+    };
+    found.iter().zip(replay).map(|(it, replays)| if replays { Fate::Replays } else { searched(it) }).collect()
 }
 
 /// At which price these deviations break the invariant, if they do.
 fn price_of(scenario: &Scenario, design: &dyn Design, invariant: usize, deviations: &[Deviation]) -> Option<u8> {
     run(scenario, design, &mut Deviating::lenient(deviations)).broken[invariant].map(|it| it.price)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::designs::Upstream;
+    use crate::search::sweep;
+
+    /// What replays is known at once; what would have to be searched for stays open.
+    #[test]
+    fn who_does_not_wait_is_told_what_replays() {
+        let scenario = Scenario::named("two-uploads-one-slot").unwrap();
+        let found = sweep(&scenario, &Upstream, 1, 1_000_000).broken;
+        let found: Vec<(usize, &[Deviation])> = found.iter().map(|it| (it.invariant, &*it.deviations)).collect();
+        let stop = AtomicBool::new(true);
+        let asked =
+            |stop| sensitivities(&scenario, &Upstream, 0, &found, Reach { deviations: 1, worlds: 1_000_000, stop });
+        let (hasty, patient) = (asked(Some(&stop)), asked(None));
+        assert!(hasty.iter().any(Sensitivity::is_robust) && hasty.iter().any(|it| it.open().next().is_some()));
+        assert!(patient.iter().all(Sensitivity::is_robust));
+        for (hasty, patient) in hasty.iter().flat_map(|it| &it.trials).zip(patient.iter().flat_map(|it| &it.trials)) {
+            let known = if patient.fate == Fate::Replays { Fate::Replays } else { Fate::Open };
+            assert_eq!(hasty.fate, known, "{:?} {:?}", hasty.assumption, hasty.change);
+        }
+    }
 }
