@@ -10,9 +10,12 @@ use serde_json::Value;
 
 use vgdp_sim::designs::{CloseOnTerminal, Upstream};
 use vgdp_sim::invariants::INVARIANTS;
-use vgdp_sim::report::{Tokens, explained, itf, json, junit, markdown, mermaid, page};
+use vgdp_sim::report::summary::Kept;
+use vgdp_sim::report::{Tokens, explained, itf, json, junit, markdown, mermaid, page, proof};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::search::{Cap, Comparison, Effort, Explained, Sampled, compare, explain, sweep};
+use vgdp_sim::search::{
+    Bounds, Cap, Comparison, Effort, Explained, Livelock, Proof, Sampled, compare, explain, prove, sweep,
+};
 
 /// A cheap explanation of each invariant that upstream breaks in a scenario within two deviations.
 fn all(scenario: &str) -> Vec<Explained<'static>> {
@@ -145,6 +148,41 @@ fn the_json_of_a_comparison_keeps_to_its_schema() {
         other["effort"]["seed"] = "one".into();
         assert!(!schema.is_valid(&other), "the schema lets anything pass");
     }
+}
+
+/// Of a search that came to its end, of one that did not, and with a livelock.
+#[test]
+fn the_json_of_a_proof_keeps_to_its_schema() {
+    let schema = jsonschema::validator_for(&value(include_str!("../schemas/proof.schema.json"))).unwrap();
+    let invariants: Vec<usize> = (0..INVARIANTS.len()).collect();
+    let shown = |proof: &Proof| {
+        let ways = proof::ways(proof, &Upstream, &invariants).into_iter().map(|it| (it, Kept::Not)).collect::<Vec<_>>();
+        value(&proof::json(proof, &invariants, &ways))
+    };
+    let small = Scenario::named("normal").unwrap().scope(1, 1).small();
+    let whole = prove(&small, &Upstream, Bounds::default());
+    let early =
+        prove(&Scenario::named("cancel").unwrap(), &Upstream, Bounds { most_worlds: 200_000, ..Bounds::default() });
+    let again = whole.broken[0].schedule.clone();
+    let livelock = Some(Livelock { price: 0, schedule: again[1..].to_vec(), cycle: again[..1].to_vec() });
+    let endless = Proof { livelock, ..whole.clone() };
+    let all = [whole, early, endless].map(|it| shown(&it));
+    for json in &all {
+        let errors: Vec<String> = schema.iter_errors(json).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    let answers = |json: &Value| -> BTreeSet<String> {
+        json["invariants"].as_object().unwrap().values().map(|it| it["answer"].as_str().unwrap().to_owned()).collect()
+    };
+    let seen: BTreeSet<String> = all.iter().flat_map(answers).collect();
+    assert_eq!(seen, ["broken", "open", "proved"].map(str::to_owned).into(), "not all of it was tried");
+
+    let mut other = all[0].clone();
+    other["invariants"]["stuck"]["answer"] = "broken".into();
+    assert!(!schema.is_valid(&other), "what is broken has a schedule");
+    let mut other = all[1].clone();
+    other["partial"]["why"] = "tired".into();
+    assert!(!schema.is_valid(&other), "the schema lets anything pass");
 }
 
 #[test]

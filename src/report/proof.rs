@@ -1,7 +1,7 @@
 //! What an exhaustive search showed: how far it went, the cheapest way to break each invariant, and what cannot be broken.
 //!
-//! As JSON the schema is called `vgdp-sim/proof/1`; fields may be added to it, and one that is renamed, removed or gets
-//! another meaning makes it `/2`. The same proof gives the same bytes.
+//! As JSON the schema is called `vgdp-sim/proof/1` (`schemas/proof.schema.json`); fields may be added to it, and one that is
+//! renamed, removed or gets another meaning makes it `/2`. The same proof gives the same bytes.
 //!
 //! ```json
 //! {
