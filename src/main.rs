@@ -44,7 +44,7 @@ enum Command {
     Prove(Box<prove::ProveArgs>),
     /// Make one run and show its timeline and what it broke.
     Run(Box<run::RunArgs>),
-    /// Replay a token or a schedule file: how it departs from the normal run, its timeline, and what it broke.
+    /// Replay a token, a schedule or a regression: how it departs from the normal run, its timeline, and what it broke.
     Replay(replay::ReplayArgs),
     /// Ask which assumptions about latency a violation needs: each is halved and doubled.
     Sensitivity(sensitivity::SensitivityArgs),

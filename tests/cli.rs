@@ -456,6 +456,48 @@ fn a_schedule_that_diverges_says_where_and_what_was_enabled() {
     assert!(it.out.contains("\n  cr_watch::receives(n0)\n"), "{}", it.out);
 }
 
+/// A way in which upstream leaks a slot.
+const REGRESSION: &str = "regressions/slot-leak-cancel.json";
+
+#[test]
+fn a_regression_is_replayed_and_explained() {
+    let it = vgdp_sim(&["replay", REGRESSION]);
+    assert!(it.code == Some(1) && it.out.contains("\nBroken: slot-leak: "), "{}{}", it.out, it.err);
+    let cured = vgdp_sim(&["replay", REGRESSION, "--design", "close-on-terminal"]);
+    assert!(
+        cured.out.contains("The schedule is one for slot-leak, which was not broken in this run."),
+        "{}",
+        cured.out
+    );
+    let it = vgdp_sim(&["explain", REGRESSION]);
+    assert!(it.code == Some(0) && it.out.contains("slot-leak"), "{}{}", it.out, it.err);
+
+    let text = include_str!("../regressions/slot-leak-cancel.json");
+    let (before, rest) = text.split_once("worker::gets(n1, a)").expect("an action");
+    let line = before.lines().count();
+    let it = with_input(&["replay", "-"], &format!("{before}user::cancels(a){rest}"));
+    assert!(it.code == Some(4) && it.out.contains("Diverged at standard input, line "), "{}{}", it.out, it.err);
+    let it = with_input(&["replay", "-"], &format!("{before}worker::get(n1, a){rest}"));
+    assert_refused(&it, &[&format!("standard input: line {line}: "), "`worker::get`", "did you mean `worker::gets`?"]);
+    let it = with_input(&["replay", "-"], &text.replace("\"cancel\"", "\"cancle\""));
+    assert_refused(&it, &["line 2: ", "`cancle`", "write `scenario: cancel`"]);
+}
+
+/// Which JSON it is, or what it lacks, and what to give instead.
+#[test]
+fn json_that_is_no_regression_is_refused() {
+    let refused = |json: &str, says: &str| {
+        for command in ["replay", "explain"] {
+            let it = with_input(&[command, "-"], json);
+            assert_refused(&it, &["standard input: this is JSON and tells no schedule: ", says, "give a token"]);
+        }
+    };
+    refused("{ \"schema\": \"vgdp-sim/comparison/1\" }", "it is `vgdp-sim/comparison/1`");
+    refused("{ \"scenario\": \"cancel\" }", "missing field `schedule`");
+    refused("{ \"scenario\": \"cancel\", \"schedule\": 3 }", "expected a sequence");
+    refused("{ \"scenario\": ", "line 1");
+}
+
 #[test]
 fn unknown_names_are_refused_with_the_nearest() {
     assert_refused(&vgdp_sim(&["--scenario", "cancle"]), &["`cancle`", "did you mean `cancel`?", "list scenarios"]);

@@ -78,17 +78,12 @@ fn all() -> BTreeMap<String, Regression> {
 
 impl Regression {
     fn case(&self) -> Case {
-        let Regression { scenario, nodes, tasks, design, invariant, price, schedule, .. } = self;
-        let text = format!(
-            "scenario: {scenario}\nnodes: {nodes}\ntasks: {tasks}\ndesign: {design}\ninvariant: {invariant}\n\n{}",
-            schedule.join("\n")
-        );
-        let read: Schedule = text.parse().unwrap_or_else(|it| panic!("{it}\n{text}"));
+        let read: Schedule = written(self).parse().unwrap_or_else(|it| panic!("{it}"));
         Case {
             scenario: read.scenario,
-            design: designs::named(design).expect("it is built in"),
+            design: designs::named(read.design).expect("it is built in"),
             invariant: read.invariant.expect("it is named"),
-            price: *price,
+            price: self.price,
             actions: read.actions,
         }
     }

@@ -1,4 +1,4 @@
-//! What a command is given to replay: a token, or a schedule file, or either on standard input.
+//! What a command is given to replay: a token, or a file with a schedule or a regression, or either on standard input.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use vgdp_sim::scenario::Scenario;
 
 #[derive(Args)]
 pub struct GivenArgs {
-    /// A token, or a schedule file; `-` reads either from standard input.
+    /// A token, or a file: a schedule, or a regression in JSON; `-` reads either from standard input.
     #[arg(value_name = "TOKEN|FILE")]
     what: PathBuf,
     /// Replay it on this design, instead of the one for which it was made.

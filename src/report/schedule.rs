@@ -15,6 +15,10 @@
 //! [file](Scenario::to_json), and says nodes, tasks and ticks itself. `ticks: fine` stands there where the clock moves to
 //! more than boundaries. A schedule names its rules, so it outlives a change of the rule table, and people can
 //! read it, edit it and review it.
+//!
+//! The JSON of a regression is read as well: it has the same headers, and the actions as a list called `schedule`.
+
+mod regression;
 
 use std::fmt::{self, Write as _};
 
@@ -230,6 +234,14 @@ pub enum ScheduleError {
     /// The scenario that stands in the schedule is none.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// JSON that tells no schedule.
+    #[error(
+        "this is JSON and tells no schedule: {what}; give a token, a schedule file, or JSON with `scenario` and `schedule`, as `regressions/slot-leak-cancel.json` has them"
+    )]
+    Json {
+        /// Why not.
+        what: String,
+    },
     /// Something stands behind a scenario in its last line.
     #[error("line {line}: `{text}` stands behind the `}}` of the scenario; move it to a line of its own")]
     BehindScenario {
@@ -246,6 +258,9 @@ impl std::str::FromStr for Schedule {
     type Err = ScheduleError;
 
     fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
+        if regression::is_json(text) {
+            return regression::read(text);
+        }
         let mut headers = Headers::default();
         let mut open: Option<Schedule> = None;
         let mut last = 1;
