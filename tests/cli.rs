@@ -529,6 +529,23 @@ fn unknown_names_are_refused_with_the_nearest() {
     );
 }
 
+/// Beforehand, not after an hour.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_proof_for_which_there_is_no_memory_is_refused() {
+    let one = ["--scenario", "cancel", "--design", "upstream"];
+    let it = vgdp_sim(&[&["prove"], &one[..], &["--max-worlds", "4000000000"]].concat());
+    assert_refused(&it, &["a search of 4,000,000,000 worlds, about ", " MB are free; give --max-worlds "]);
+    let it = vgdp_sim(&[&one[..], &["--proofs", "4000000000"]].concat());
+    assert_refused(&it, &["a proof of 4,000,000,000 worlds, about ", " MB are free; give --proofs "]);
+    let it = vgdp_sim(&["--proofs", "4000000000", "--jobs", "3"]);
+    assert_refused(&it, &["3 proofs at a time, each of 4,000,000,000 worlds, about ", " MB are free; give --proofs "]);
+    let it = vgdp_sim(&["--proofs", "4000000000", "--jobs", "300", "--shard", "1/75", "--json"]);
+    assert_refused(&it, &["2 proofs at a time, each of "]);
+    let few = it.err.trim_end().rsplit_once("--proofs ").unwrap().1.split(' ').next().unwrap().to_owned();
+    assert!(few.parse::<u64>().is_ok_and(|it| (1_000..4_000_000_000).contains(&it)), "{few}");
+}
+
 #[test]
 fn bad_input_is_refused_with_what_to_do() {
     assert_refused(&vgdp_sim(&["replay", "no-such-file"]), &["`no-such-file` cannot be read"]);

@@ -9,14 +9,16 @@ use clap::Args;
 
 use super::arguments::{DesignArg, JobsArg, TicksArg, WidthArg, design, invariant, scenario};
 use super::interrupt::interrupted;
+use super::memory::{Lacks, lacks};
 use super::output::{BROKEN, Failure, INTERRUPTED, UNDECIDED, VACUOUS, keep, tell_vacuous, written};
 use super::progress::{Progress, ProgressArg};
+use super::prove::MOST;
 use vgdp_sim::designs;
 use vgdp_sim::invariants::INVARIANTS;
 use vgdp_sim::model::design::Design;
-use vgdp_sim::report::{Expected, Tokens, comparison, expected, json, junit, page};
+use vgdp_sim::report::{Expected, Tokens, comparison, expected, grouped, json, junit, page};
 use vgdp_sim::scenario::Scenario;
-use vgdp_sim::search::{Cap, Comparison, Effort, Shard, compare_shard, explain};
+use vgdp_sim::search::{Bounds, Cap, Comparison, Effort, Shard, compare_shard, explain};
 
 #[derive(Args)]
 pub struct CompareArgs {
@@ -45,10 +47,10 @@ pub struct CompareArgs {
     /// Then make so many runs by chance [default: 1000].
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// Then prove what can be proved by visiting so many worlds, about 70 to 130 bytes each; 0 for no proof. Most scenarios
-    /// have more than any machine has room for [default: 0].
-    #[arg(long, value_name = "N")]
-    proofs: Option<usize>,
+    /// Then prove what can be proved by visiting so many worlds, about 70 to 130 bytes each, as many times as there are
+    /// threads; 0 for no proof. Most scenarios have more than any machine has room for [default: 0].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST))]
+    proofs: Option<u64>,
     /// The seed of all random choices [default: 1].
     #[arg(long)]
     seed: Option<u64>,
@@ -127,7 +129,7 @@ impl CompareArgs {
             deviations: self.deviations.unwrap_or(default.deviations),
             worlds: self.worlds.map_or(default.worlds, NonZeroUsize::get),
             runs: self.runs.unwrap_or(default.runs),
-            proofs: self.proofs.unwrap_or(default.proofs),
+            proofs: self.proofs.map_or(default.proofs, |it| usize::try_from(it).unwrap_or(usize::MAX)),
             seed: self.seed.unwrap_or(default.seed),
         };
         Ok(Asked { scenarios, designs, invariants, effort })
@@ -155,6 +157,7 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
     let recorded = args.expect.as_deref().map(expectation).transpose()?;
     let Asked { scenarios, designs, invariants, effort } = args.asked(recorded.as_ref()).map_err(Failure::Input)?;
     let jobs = args.jobs.count();
+    fits(&scenarios, designs.len(), effort, args.shard, jobs)?;
     let count = scenarios.len() * designs.len();
     let count = args.shard.map_or(count, |it| it.share(count)) as u64;
     let progress = Progress::new(args.progress, "comparison".to_owned(), "pairs", Some(count), args.width.columns());
@@ -227,6 +230,33 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
         _ => out.write_all(comparison::tables(&compared, args.whose(), width).as_bytes())?,
     }
     Ok(code)
+}
+
+/// Refuses proofs for which there is no memory, of which each thread makes one at a time. A sweep needs less room for as
+/// many worlds, and is over before the proof begins.
+fn fits(
+    scenarios: &[Scenario],
+    designs: usize,
+    effort: Effort,
+    shard: Option<Shard>,
+    jobs: NonZeroUsize,
+) -> Result<(), Failure> {
+    let bounds = Bounds { most_worlds: effort.proofs, ..Bounds::default() };
+    let held = (0..scenarios.len() * designs).filter(|it| shard.is_none_or(|shard| shard.holds(*it)));
+    let mut needed: Vec<u128> = held.map(|it| bounds.memory(&scenarios[it / designs])).collect();
+    needed.sort_unstable_by(|a, b| b.cmp(a));
+    needed.truncate(jobs.get());
+    let all: u128 = needed.iter().sum();
+    let Some(Lacks { free, told }) = lacks(all) else { return Ok(()) };
+    let (count, worlds) = (needed.len(), effort.proofs as u128);
+    let fewer = if count > 1 && needed[0] <= free { "--jobs 1, or " } else { "" };
+    Err(Failure::Input(format!(
+        "{} of {} worlds, about {} bytes each, {told}; give {fewer}--proofs {} or fewer",
+        if count == 1 { "a proof".to_owned() } else { format!("{count} proofs at a time, each") },
+        grouped(effort.proofs as u64),
+        needed[0] / worlds,
+        free * worlds / all
+    )))
 }
 
 /// The most worlds that are visited to find the point of no return of a page, of which there may be hundreds.

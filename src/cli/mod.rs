@@ -8,6 +8,7 @@ pub mod hunt;
 pub mod interrupt;
 pub mod list;
 pub mod manual;
+pub mod memory;
 pub mod merge;
 pub mod output;
 pub mod progress;

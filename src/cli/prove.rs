@@ -1,6 +1,5 @@
 //! `vgdp-sim prove`.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -9,6 +8,7 @@ use clap::Args;
 
 use super::arguments::{DesignArg, JobsArg, TicksArg, WidthArg, design, invariant, scenario};
 use super::interrupt::interrupted;
+use super::memory::{Lacks, lacks};
 use super::output::{BROKEN, Failure, INTERRUPTED, OPEN, WRONG_INPUT, complain, keep};
 use super::progress::{Progress, ProgressArg};
 use vgdp_sim::invariants::INVARIANTS;
@@ -62,7 +62,7 @@ pub struct ProveArgs {
 }
 
 /// More worlds than a search can number.
-const MOST: u64 = 4_000_000_000;
+pub const MOST: u64 = 4_000_000_000;
 
 pub fn proves(args: &ProveArgs, out: &mut dyn Write) -> Result<u8, Failure> {
     let DesignArg(design) = args.design;
@@ -118,24 +118,14 @@ fn asked(args: &ProveArgs) -> Result<Scenario, Failure> {
 
 /// Refuses a bound for which there is no memory.
 fn fits(bounds: &Bounds<'_>, scenario: &Scenario) -> Result<(), Failure> {
-    let (needed, Some(free)) = (bounds.memory(scenario), free_memory()) else { return Ok(()) };
-    if needed <= free {
-        return Ok(());
-    }
-    let each = needed / bounds.most_worlds as u128;
-    let [needed, free_mb] = [needed, free].map(|it| grouped(u64::try_from(it >> 20).unwrap_or(u64::MAX)));
+    let needed = bounds.memory(scenario);
+    let Some(Lacks { free, told }) = lacks(needed) else { return Ok(()) };
+    let (worlds, each) = (bounds.most_worlds as u64, needed / bounds.most_worlds as u128);
     Err(Failure::Input(format!(
-        "{} worlds may take {needed} MB, about {each} bytes each, and {free_mb} MB are free; give --max-worlds {} or fewer",
-        grouped(bounds.most_worlds as u64),
+        "a search of {} worlds, about {each} bytes each, {told}; give --max-worlds {} or fewer",
+        grouped(worlds),
         (free / each).max(1)
     )))
-}
-
-/// Bytes that are free for a new process, where the system says so.
-fn free_memory() -> Option<u128> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u128>().ok().map(|it| it << 10)
 }
 
 /// Writes the schedules; complains once where it cannot, and they are printed instead.
