@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
                 let (was, is) = (&worker.was, &mut worker.waiting[worker.met.len()]);
                 copy(was, is);
                 let seconds = is.seconds_of(setup, action);
-                let touched = is.fire_since(was, setup, action);
+                let touched = is.fire_touching(was, setup, action);
                 let touched = touched.unwrap_or_else(|| panic!("{action} is not enabled here"));
                 let mut monitors = if watch == 0 { Monitors::NONE } else { level.monitors[watch as usize - 1] };
                 let noted = |index, task| {
