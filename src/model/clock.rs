@@ -351,8 +351,8 @@ impl World {
             task.accepted = Age::NONE;
             touched |= accepted(t);
         }
-        if !task.cr.is_live() && !task.operation.is_off() {
-            task.operation = Window::OFF; // its poll would do nothing any more
+        if (!task.cr.is_live() || task.cr.cancel) && !task.operation.is_off() {
+            task.operation = Window::OFF; // its poll would change nothing any more
             touched |= operation(t);
         }
         touched

@@ -8,7 +8,7 @@
 //!   "schema": "vgdp-sim/proof/1",
 //!   "version": "0.1.0",
 //!   "scenario": "cancel", "nodes": 1, "tasks": 1, "slots": 1, "form": "small", "ticks": "boundaries", "design": "upstream",
-//!   "complete": [{ "worlds": 2326746, "transitions": 10881503, "at_rest": 3180, "steps": 97 }],
+//!   "complete": [{ "worlds": 1003326, "transitions": 4955185, "at_rest": 42, "steps": 97 }],
 //!   "partial": null,
 //!   "odds": 6814925,
 //!   "invariants": {
@@ -223,7 +223,7 @@ fn command(way: &Way, kept: &Kept) -> String {
     }
 }
 
-/// `up to price 0 (all 2,326,746 worlds, time moving to window boundaries)`.
+/// `up to price 0 (all 1,003,326 worlds, time moving to window boundaries)`.
 fn extent_of_none(proof: &Proof) -> String {
     let complete = proof.complete.last().zip(proof.up_to()).map(|(all, price)| {
         let worlds = counted(all.worlds, "world");
