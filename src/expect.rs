@@ -176,7 +176,7 @@ impl<'a> Expectation<'a> {
     }
 
     /// ...in every schedule that there is. Only a small scope can be proved: one node, one upload, and little that may
-    /// happen; two nodes and a cancel have ninety million worlds, which are too many here.
+    /// happen; two nodes and a cancel have nearly seventy million worlds, which are too many here.
     pub fn proved(self) -> Expectation<'a> {
         self.by(Search::Proved, ".proved()")
     }

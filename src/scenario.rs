@@ -280,8 +280,8 @@ impl Scenario {
     }
 
     /// The same scenario in its small form: caches of custom resources and their enqueue-only listeners move in one step,
-    /// and transfers are over before they would report progress. It has some thirtieth of the worlds. What it shows, it
-    /// shows of this form.
+    /// and transfers are over before they would report progress. It has a twentieth to a twenty-fifth of the
+    /// worlds. What it shows, it shows of this form.
     #[must_use]
     pub fn small(self) -> Scenario {
         Scenario { merges_enqueue: true, reports_progress: false, ..self }

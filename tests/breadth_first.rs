@@ -98,10 +98,10 @@ fn normal_with_two_nodes() {
     assert_eq!(count(&small("normal", 2, 1)), Count { worlds: 3_100_536, actions: 17_602_960, broken });
 }
 
-/// Six minutes and six gigabytes: `cargo test --release --test breadth_first -- --ignored`. What dominates is the cancel, which
+/// Minutes and gigabytes: `cargo test --release --test breadth_first -- --ignored`. What dominates is the cancel, which
 /// may fall anywhere into the normal run (3,100,536 worlds) and then meets every age of the forced cancel's clock on both nodes.
 #[test]
-#[ignore = "takes six minutes and six gigabytes"]
+#[ignore = "takes minutes and gigabytes"]
 fn cancel_with_two_nodes() {
     let broken = vec![
         "cancel-unheard",

@@ -47,8 +47,8 @@ pub struct CompareArgs {
     /// Then make so many runs by chance [default: 1000].
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// Then prove what can be proved by visiting so many worlds, about 70 to 130 bytes each, as many times as there are
-    /// threads; 0 for no proof. Most scenarios have more than any machine has room for [default: 0].
+    /// Then prove what can be proved by visiting so many worlds, about 70 to 130 bytes each and in each
+    /// thread; 0 for no proof. Most scenarios have more than any machine has room for [default: 0].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST))]
     proofs: Option<u64>,
     /// The seed of all random choices [default: 1].
@@ -233,7 +233,7 @@ pub fn compares(args: &CompareArgs, out: &mut dyn Write) -> Result<u8, Failure> 
 }
 
 /// Refuses proofs for which there is no memory, of which each thread makes one at a time. A sweep needs less room for as
-/// many worlds, and is over before the proof begins.
+/// many worlds, and none runs in that thread while the proof does.
 fn fits(
     scenarios: &[Scenario],
     designs: usize,
@@ -255,7 +255,7 @@ fn fits(
         if count == 1 { "a proof".to_owned() } else { format!("{count} proofs at a time, each") },
         grouped(effort.proofs as u64),
         needed[0] / worlds,
-        free * worlds / all
+        (free * worlds / all).max(1)
     )))
 }
 

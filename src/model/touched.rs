@@ -2,8 +2,8 @@
 //!
 //! A step changes a few bytes, and most goroutines look at others. So whoever asked before asks again only those that
 //! read what was touched. What each of them reads is declared in the table of [rules](super::rules), area by area, and
-//! what becomes due of itself declares it in [clock](super::clock); debug builds and tests compare both with the full
-//! asking.
+//! what becomes due of itself declares it in [clock](super::clock); debug builds compare both with the full asking
+//! and settling at every step of a run or a sweep, and tests do so for the asking.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -131,7 +131,7 @@ const fn of_node(n: NodeId) -> u64 {
 }
 
 /// Task `t` but for what node-agents know of it.
-pub(super) const fn of_task(t: TaskId) -> u64 {
+const fn of_task(t: TaskId) -> u64 {
     ((1 << PER_TASK) - 1) << (TASK + PER_TASK * t.0 as usize)
 }
 

@@ -29,7 +29,7 @@ pub fn creates(step: &mut Step<'_>, t: TaskId) -> Option<()> {
 pub fn cancels_operation(step: &mut Step<'_>, t: TaskId) -> Option<()> {
     let now = step.now();
     let task = &now.tasks[t];
-    require!(!task.operation.is_off(), task.cr.is_live());
+    require!(!task.operation.is_off(), task.cr.is_live(), !task.cr.cancel);
     step.within(now.tasks[t].operation)?;
     step.waits_for(step.now().cr_log_has_room())?;
 

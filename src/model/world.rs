@@ -69,7 +69,7 @@ pub struct Node {
 pub struct Task {
     /// The custom resource, as the API server has it.
     pub cr: DataUpload,
-    /// Until the server cancels the item operation.
+    /// Until the server cancels the item operation; off once the upload is cancelled or over.
     pub operation: Window,
     /// Since the custom resource was accepted.
     pub accepted: Age,

@@ -16,7 +16,7 @@
 //!       "sentence": "...", "nodes": 2, "tasks": 1, "slots": 1, "price": 0,
 //!       "designs": {
 //!         "upstream": {
-//!           "within": 2, "partial": false, "worlds": 140907, "runs": 1000, "undecided": 0, "vacuous": false,
+//!           "within": 2, "partial": false, "worlds": 149486, "runs": 1000, "undecided": 0, "vacuous": false,
 //!           "proof": null,
 //!           "invariants": {
 //!             "slot-leak": {
@@ -61,7 +61,8 @@
 //! - `sensitivity`: of a cheapest violation of price 0, whether it is `robust`: found at this price, with no more deviations,
 //!   whichever assumption about latency is halved or doubled. Where it is not, `needs` has the changes after which it is
 //!   gone, as `{ "assumption": "ContainerStart", "change": "halved" }`, and `open` those of which that is not known. It is
-//!   null where the price is another, and where nothing was asked since there are no `deviations`.
+//!   null where the price is another, where nothing was asked since there are no `deviations`, and where the comparison was
+//!   interrupted before all was known.
 //! - `undecided`: how many of the runs by chance came to no rest; they prove nothing.
 //! - `vacuous`: whether nothing from outside that the scenario allows ever acted.
 //! - `shard`: of one part of a comparison only, after `version`: its `number`, from 1 on, and how many there are `of` them. All

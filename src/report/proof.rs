@@ -10,10 +10,10 @@
 //!   "scenario": "cancel", "nodes": 1, "tasks": 1, "slots": 1, "form": "small", "ticks": "boundaries", "design": "upstream",
 //!   "complete": [{ "worlds": 1003326, "transitions": 4955185, "at_rest": 42, "steps": 97 }],
 //!   "partial": null,
-//!   "odds": 6814925,
+//!   "odds": 36649291,
 //!   "invariants": {
 //!     "slot-leak": {
-//!       "answer": "broken", "price": 0, "steps": 70, "least": true, "task": "a",
+//!       "answer": "broken", "price": 0, "steps": 67, "least": true, "task": "a",
 //!       "schedule": ["..."], "token": null
 //!     },
 //!     "stuck": { "answer": "proved", "price": null }

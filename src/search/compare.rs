@@ -42,7 +42,8 @@ impl Default for Effort {
 impl Effort {
     /// Takes some seconds for all that is built in.
     pub const QUICK: Effort = Effort { deviations: 1, worlds: 200_000, runs: 200, proofs: 0, seed: 1 };
-    /// For one scenario and some designs: about two minutes and two gigabytes each at the most, per thread.
+    /// For one scenario and some designs: about two minutes and two gigabytes each, per thread; more where a race does not
+    /// replay after a change of an assumption.
     pub const THOROUGH: Effort =
         Effort { deviations: 3, worlds: 10_000_000, runs: 20_000, proofs: 10_000_000, seed: 1 };
     /// The highest [level](Effort::level).

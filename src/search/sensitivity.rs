@@ -1,6 +1,6 @@
 use std::sync::atomic::AtomicBool;
 
-use super::sweep_until;
+use super::{Cut, sweep_until};
 use crate::model::design::Design;
 use crate::model::time::{Obligation, Span, Times};
 use crate::run::run;
@@ -185,10 +185,12 @@ fn fates(
     let Some(most) = lost.max() else { return vec![Fate::Replays; found.len()] };
     let within = u8::try_from(most).unwrap_or(u8::MAX).min(reach.deviations);
     let swept = sweep_until(&Scenario { price, ..scenario.clone() }, design, within, reach.worlds, reach.stop);
+    // Where not even the normal schedule came to an end, not all with no deviation were tried.
+    let tried = swept.within > 0 || swept.stopped != Some(Cut::AtSteps);
     let searched = |&(invariant, deviations): &(usize, &[Deviation])| {
         if swept.broken.iter().any(|it| it.invariant == invariant && it.deviations.len() <= deviations.len()) {
             Fate::FoundAnew
-        } else if usize::from(swept.within) >= deviations.len() || swept.saturated.is_some() {
+        } else if (tried && usize::from(swept.within) >= deviations.len()) || swept.saturated.is_some() {
             Fate::Gone
         } else {
             Fate::Open

@@ -154,15 +154,10 @@ impl World {
         self.tasks[t].mover.events.pass_unheard();
     }
 
-    /// Node `n`, if it holds a slot for `t`, frees it.
+    /// Node `n` frees the slot of `t`, if it holds one; a watcher that still runs goes on without it.
     pub(super) fn loses_slot_of(&mut self, n: NodeId, t: TaskId) {
         let watcher = &mut self.tasks[t].watcher;
-        if watcher.home.is(n) {
-            watcher.tracked = false;
-            if watcher.stage == Stage::None {
-                self.loses_watcher(t);
-            }
-        }
+        watcher.tracked &= !watcher.home.is(n);
     }
 }
 

@@ -561,7 +561,8 @@ fn push<T>(all: &mut Vec<T>, it: T) {
     all.push(it);
 }
 
-/// Shares work among threads, one for each worker: who is free takes the next item.
+/// Shares work among threads, one for each worker: who is free takes the next item. Each takes its items in their order:
+/// so the first livelock is the same for any number of threads, since a way is dropped only for an earlier one.
 fn share<W: Send, T: Send>(workers: &mut [W], items: &mut [T], work: impl Fn(&mut W, usize, &mut T) + Sync) {
     let items = items.iter_mut().enumerate();
     if let [only] = workers {
