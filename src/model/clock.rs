@@ -315,12 +315,11 @@ impl World {
             }
             Pieces::TASKS..Pieces::QUEUES => self.settle_task(setup, TaskId((piece - Pieces::TASKS) as u8)),
             _ => {
-                let (n, at) =
-                    ((piece - Pieces::QUEUES) / Pieces::PER_QUEUE, (piece - Pieces::QUEUES) % Pieces::PER_QUEUE);
-                let n = NodeId(n as u8);
-                match at.checked_sub(1) {
-                    None => self.settle_periodic(setup, n),
-                    Some(t) => self.settle_known(setup, n, TaskId(t as u8)),
+                let at = piece - Pieces::QUEUES;
+                let n = NodeId((at / Pieces::PER_QUEUE) as u8);
+                match at % Pieces::PER_QUEUE {
+                    0 => self.settle_periodic(setup, n),
+                    key => self.settle_known(setup, n, TaskId(key as u8 - 1)),
                 }
             }
         }
