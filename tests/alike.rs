@@ -14,6 +14,11 @@ use vgdp_sim::model::rules::{Action, Enabled, Setup};
 use vgdp_sim::model::world::World;
 use vgdp_sim::scenario::Scenario;
 
+#[path = "support/start.rs"]
+mod start;
+
+use start::start;
+
 /// The worlds of a scope, by number.
 struct Graph {
     /// 64 bits of what can be seen of each.
@@ -24,11 +29,7 @@ struct Graph {
 
 impl Graph {
     fn of(scenario: &Scenario) -> Graph {
-        let setup = scenario.setup(&Upstream);
-        let mut start = scenario.empty_cluster().unwrap();
-        for action in scenario.prefix() {
-            assert!(start.fire(&setup, action));
-        }
+        let (setup, start) = start(scenario, &Upstream);
         let mut numbers = HashMap::from([(bits(start.bytes()), 0)]);
         let mut open = VecDeque::from([start]);
         let mut graph = Graph { looks: Vec::new(), edges: Vec::new() };

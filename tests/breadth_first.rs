@@ -12,6 +12,11 @@ use vgdp_sim::model::rules::Enabled;
 use vgdp_sim::model::world::World;
 use vgdp_sim::scenario::Scenario;
 
+#[path = "support/start.rs"]
+mod start;
+
+use start::start;
+
 /// What there is in a scope.
 #[derive(Debug, PartialEq, Eq)]
 struct Count {
@@ -30,11 +35,7 @@ fn fingerprint(world: &World) -> u64 {
 }
 
 fn count(scenario: &Scenario) -> Count {
-    let setup = scenario.setup(&Upstream);
-    let mut start = scenario.empty_cluster().unwrap();
-    for action in scenario.prefix() {
-        assert!(start.fire(&setup, action));
-    }
+    let (setup, start) = start(scenario, &Upstream);
     let mut seen = HashSet::from([fingerprint(&start)]);
     let mut level = vec![start];
     let mut actions = 0;

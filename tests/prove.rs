@@ -11,7 +11,7 @@ use vgdp_sim::model::faults::Disturbance as D;
 use vgdp_sim::model::node_agent::routine::{Op, Plan};
 use vgdp_sim::model::node_agent::worker::Own;
 use vgdp_sim::model::place::TaskId;
-use vgdp_sim::model::rules::{Action, Class, Enabled, Rule, Setup};
+use vgdp_sim::model::rules::{Action, Class, Enabled, Rule};
 use vgdp_sim::model::time::{Obligation as O, Span, Times};
 use vgdp_sim::model::world::World;
 use vgdp_sim::report::proof;
@@ -25,6 +25,7 @@ use vgdp_sim::search::{Bounds, Cut, Extent, Proof, hunt, prove, sweep};
 #[path = "support/stateright_model.rs"]
 mod stateright_model;
 
+use stateright_model::start::start;
 use stateright_model::{By, checked};
 
 /// One node and one upload, in the smallest form: caches and enqueue-only listeners move in one step, no progress is
@@ -61,15 +62,6 @@ fn scopes() -> Vec<(Scenario, &'static dyn Design)> {
 
 fn ids(proof: &Proof, kinds: impl Fn(Kind) -> bool) -> Vec<usize> {
     proof.broken.iter().map(|it| it.invariant).filter(|&it| kinds(INVARIANTS[it].broken)).collect()
-}
-
-fn start<'a>(scenario: &Scenario, design: &'a dyn Design) -> (Setup<'a>, World) {
-    let setup = scenario.setup(design);
-    let mut start = scenario.empty_cluster().expect("a small scope");
-    for action in scenario.prefix() {
-        assert!(start.fire(&setup, action));
-    }
-    (setup, start)
 }
 
 /// How long each invariant has been broken for the one task, where it matters.

@@ -12,6 +12,11 @@ use vgdp_sim::model::rules::{Action, Enabled, Setup};
 use vgdp_sim::model::world::{Node, Shared, Task, World};
 use vgdp_sim::scenario::Scenario;
 
+#[path = "start.rs"]
+pub mod start;
+
+use start::start;
+
 /// A world of `N` nodes and `T` tasks, packed to the bytes in use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State<const N: usize, const T: usize> {
@@ -117,11 +122,7 @@ fn checker<const N: usize, const T: usize>(
     scenario: &Scenario,
     design: &'static dyn Design,
 ) -> CheckerBuilder<Checked<'static, N, T>> {
-    let setup = scenario.setup(design);
-    let mut start = scenario.empty_cluster().expect("a small scope");
-    for action in scenario.prefix() {
-        assert!(start.fire(&setup, action));
-    }
+    let (setup, start) = start(scenario, design);
     Checked::<N, T> { setup, start, broken: &BROKEN }.checker().threads(1)
 }
 
